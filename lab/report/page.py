@@ -34,16 +34,38 @@ class Figure:
 
 @dataclass(frozen=True)
 class Slider:
-    """A control of an explorable: a number in a range; if `log` its decimal logarithm in one."""
+    """A control of an explorable: a number in a range, also typed.
+
+    Attributes:
+        step: from one stop to the next; None if it stops anywhere.
+        log: whether `low`, `high`, `value` and `step` are decimal logarithms.
+        whole: whether the number is rounded to a whole one.
+    """
 
     name: str
     label: str
     low: float
     high: float
     value: float
-    step: float
+    step: float | None
     unit: str = ""
     log: bool = False
+    whole: bool = False
+
+    @classmethod
+    def over_decades(
+        cls,
+        name: str,
+        label: str,
+        low: float,
+        high: float,
+        value: float,
+        unit: str = "",
+        whole: bool = False,
+    ) -> "Slider":
+        """One for any number from `low` to `high`, each decade as long as any other."""
+        first, last, place = (math.log10(x) for x in (low, high, min(max(value, low), high)))
+        return cls(name, label, first, last, place, None, unit, log=True, whole=whole)
 
     @classmethod
     def by_factors(
@@ -84,6 +106,8 @@ class Explorable:
     Attributes:
         name: of `stages/<stage>/page/<name>.js`, which registers a function of that name.
         controls: what the reader moves.
+        more: what few readers move, folded.
+        presets: buttons, each with the values that it gives to controls.
         outputs: labels of the numbers it tells, by their names.
         words: what it writes into its picture, by the names that the script has for it.
         data: measured numbers that it shows beside what it computes.
@@ -92,5 +116,7 @@ class Explorable:
     name: str
     controls: Sequence[Slider | Choice]
     outputs: Mapping[str, str]
+    more: Sequence[Slider | Choice] = ()
+    presets: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     data: Mapping[str, object] = field(default_factory=dict)

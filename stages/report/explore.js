@@ -11,33 +11,57 @@ function explore(name, compute, draw, drag, units = {}) {
   explorables[name] = { compute, draw, drag, units }
 }
 
-// A slider's number; where a step is a factor, the slider holds the number's decimal logarithm.
-function numberOf(slider) {
-  const place = Number(slider.value)
-  return "log" in slider.dataset ? Number((10 ** place).toPrecision(6)) : place
+// A computed number as the pages have it: two digits, 1.7, 12,000, 4.2×10⁻⁸; a count is whole, and
+// what cannot be told from 0 beside 1 is 0.
+function number(value, digits = 2, fewest = digits) {
+  if (value === null || Number.isNaN(value)) return "–"
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞"
+  const size = Math.abs(value)
+  if (size < Number.EPSILON) return "0"
+  const form = how => new Intl.NumberFormat("en", how).format(value)
+  const rounded = { minimumSignificantDigits: fewest, maximumSignificantDigits: digits }
+  const [mantissa, power] = form({ ...rounded, notation: "scientific" }).split("E")
+  const counted = Number.isInteger(value) && size < 1e6
+  const text = counted ? form({}) : -4 < power && power < 6 ? form(rounded) : `${mantissa}×${tenToThe(power)}`
+  return text.replace("-", "−")
 }
 
-function shortly(number) {
-  if (number === null || Number.isNaN(number)) return "–"
-  if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞"
-  const size = Math.abs(number)
-  if (size !== 0 && (size >= 1e6 || size < 1e-3)) {
-    const [digits, power] = number.toExponential(2).split("e")
-    return `${digits} × ${tenToThe(Number(power))}`.replace("-", "−")
-  }
-  return String(Number(number.toPrecision(4))).replace("-", "−")
-}
+// A number that somebody chose, a slider's or an axis's: as many digits as it has, up to three.
+const chosen = value => number(value, 3, 1)
 
 function tenToThe(power) {
   return `10${[...String(power)].map(each => "⁰¹²³⁴⁵⁶⁷⁸⁹"[each] ?? "⁻").join("")}`
 }
 
-// A number with its unit; those of science with a prefix: 16 MB, 254.3 µs.
-function withUnit(number, unit) {
-  if (!/^(s|B|FLOP|)(\/s)?$/.test(unit)) return `${shortly(number)} ${unit}`
-  const thousands = Math.floor(Math.log10(Math.abs(number)) / 3 + 1e-9)
+// Units of science have a prefix: 16 MB, 250 µs.
+const PREFIXES = ["n", "µ", "m", "", "k", "M", "G", "T", "P"]
+const takesPrefix = unit => /^(s|B|FLOP|)(\/s)?$/.test(unit)
+
+function withUnit(value, unit, tell = number) {
+  if (!takesPrefix(unit)) return `${tell(value)} ${unit}`
+  const thousands = Math.floor(Math.log10(Math.abs(value)) / 3 + 1e-9)
   const power = Number.isFinite(thousands) ? Math.max(-3, Math.min(unit === "s" ? 0 : 5, thousands)) : 0
-  return `${shortly(number / 1000 ** power)} ${["n", "µ", "m", "", "k", "M", "G", "T", "P"][power + 3]}${unit}`.trim()
+  return `${tell(value / 1000 ** power)} ${PREFIXES[power + 3]}${unit}`.trim()
+}
+
+// What a person types: 26, 26 ms, 400 GB/s; without letters, in the unit that was shown.
+function typedNumber(text, unit, shown) {
+  const value = parseFloat(text.replaceAll(",", "").replace("−", "-"))
+  if (!unit || !takesPrefix(unit)) return value
+  const [, prefix] = (/\p{L}/u.test(text) ? text : shown).match(/([numµkMGTP]?)[A-Za-z/]*$/u)
+  return value * 1000 ** (PREFIXES.indexOf(prefix.replace("u", "µ")) - 3)
+}
+
+// A slider holds a number or, where its stops are factors apart, the number's decimal logarithm.
+function numberOf(slider) {
+  const place = Number(slider.value)
+  const value = "log" in slider.dataset ? Number((10 ** place).toPrecision(6)) : place
+  return "whole" in slider.dataset ? Math.round(value) : value
+}
+
+function moveTo(control, value) {
+  if (control.type === "range") control.value = "log" in control.dataset ? Math.log10(value) : value
+  else if ([...control.options].some(option => option.value === value)) control.value = value
 }
 
 function startExplorable(root) {
@@ -45,6 +69,7 @@ function startExplorable(root) {
   const facts = JSON.parse(root.dataset.facts)
   const words = JSON.parse(root.dataset.words)
   const controls = [...root.querySelectorAll("[name]")]
+  const presets = [...root.querySelectorAll("[data-sets]")]
   const picture = new Picture(root.querySelector("svg"))
   const values = () => Object.fromEntries(controls.map(
     control => [control.name, control.type === "range" ? numberOf(control) : control.value]))
@@ -53,37 +78,73 @@ function startExplorable(root) {
     const now = values()
     for (const control of controls) {
       if (control.type !== "range") continue
-      const number = now[control.name], { unit } = control.dataset
-      const text = unit ? withUnit(number, unit) : shortly(number)
-      control.parentElement.querySelector(".now").textContent = text
+      const value = now[control.name], { unit } = control.dataset
+      const text = unit ? withUnit(value, unit, chosen) : chosen(value)
+      control.parentElement.querySelector(".typed").value = text
       control.setAttribute("aria-valuetext", text)
       control.dataset.number = now[control.name]
     }
+    for (const preset of presets) {
+      const sets = Object.entries(JSON.parse(preset.dataset.sets))
+      const same = ([name, value]) => value === now[name] || Math.abs(value / now[name] - 1) < 1e-4
+      preset.setAttribute("aria-pressed", sets.every(same))
+    }
     const found = compute(now, facts)
-    for (const control of controls) control.disabled = found.unused?.includes(control.name) ?? false
+    for (const control of controls) control.parentElement.hidden = found.unused?.includes(control.name) ?? false
     for (const output of root.querySelectorAll("output")) {
-      const number = found[output.dataset.out]
+      const told = found[output.dataset.out]
       const unit = units[output.dataset.out]
-      output.textContent = typeof number !== "number" ? words[number] ?? number : unit ? withUnit(number, unit) : shortly(number)
-      output.dataset.number = number
+      output.textContent = typeof told !== "number" ? words[told] ?? told : unit ? withUnit(told, unit) : number(told)
+      output.dataset.number = told
+      output.closest("div").hidden = Number.isNaN(told) // it does not apply
     }
     picture.clear()
     draw(picture, found, now, words)
   }
 
-  root.addEventListener("input", update)
-  addEventListener("resize", update)
-  if (drag) {
-    picture.onDrag((x, y) => {
-      for (const [name, number] of Object.entries(drag(x, y))) {
-        const control = controls.find(each => each.name === name)
-        if (!control.disabled) control.value = "log" in control.dataset ? Math.log10(number) : number
-      }
+  // The page's address holds what was chosen, to be sent to others: #explore-NAME?control=value&...
+  const keep = () => history.replaceState(null, "", `#${root.id}?${new URLSearchParams(values())}`)
+
+  function choose(those) {
+    for (const control of controls) if (control.name in those) moveTo(control, those[control.name])
+    update()
+  }
+
+  function restore() {
+    const [id, kept] = location.hash.slice(1).split("?")
+    if (id !== root.id || !kept) return
+    choose(Object.fromEntries(new URLSearchParams(kept)))
+    for (let at = root; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true
+    root.scrollIntoView()
+  }
+
+  root.addEventListener("input", event => {
+    if (event.target.name) update()
+  })
+  root.addEventListener("change", ({ target }) => {
+    if (!target.name) { // typed
+      const slider = target.parentElement.querySelector("[name]")
+      const value = typedNumber(target.value, slider.dataset.unit, slider.getAttribute("aria-valuetext"))
+      if (!Number.isNaN(value)) moveTo(slider, value)
       update()
+    }
+    keep()
+  })
+  for (const preset of presets) {
+    preset.addEventListener("click", () => {
+      choose(JSON.parse(preset.dataset.sets))
+      keep()
     })
+  }
+  addEventListener("resize", update)
+  addEventListener("hashchange", restore)
+  if (drag) {
+    picture.onDrag((x, y) => choose(drag(x, y)))
+    picture.svg.addEventListener("pointerup", keep)
   }
   root.hidden = false
   update()
+  restore()
 }
 
 const SVG = "http://www.w3.org/2000/svg"
@@ -130,17 +191,22 @@ class Picture {
     return y + 4
   }
 
-  // Boxes for axes: beside each other where there is room, else below each other; several are
-  // square. `above` is kept free for a key, and `title` above each box for its own.
-  panels(count, above = 0, title = 0) {
+  // Boxes for axes: beside each other where there is room, and several are square; on a phone below
+  // each other, and so high by their width that the controls are in sight. `above` is kept free for
+  // a key, and `title` above each box for its own.
+  panels(count, above = 0, title = 0, onPhone = Array(count).fill(0.5)) {
     const { width } = this
-    const columns = Math.min(count, Math.floor(width / 270))
-    const each = Math.min(width / columns, count > 1 ? 352 : 704)
-    const height = Math.min(each - 10, 350) + title
-    this.svg.setAttribute("viewBox", `0 0 ${width} ${above + height * Math.ceil(count / columns)}`)
-    return Array.from({ length: count }, (_, i) => {
-      const left = each * (i % columns), top = above + height * Math.floor(i / columns)
-      return [left + 56, top + title + 14, left + each - 14, top + height - 46]
+    const narrow = width < 540
+    const each = narrow ? width : Math.min(width / count, count > 1 ? 352 : 704)
+    const heights = onPhone.map(share => (narrow ? share * each : Math.min(each - 10, 350)) + title)
+    const whole = narrow ? heights.reduce((sum, height) => sum + height) : heights[0]
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${above + whole}`)
+    let top = above
+    return heights.map((height, i) => {
+      const left = narrow ? 0 : each * i
+      const box = [left + 56, top + title + 14, left + each - 18, top + height - 46]
+      if (narrow) top += height
+      return box
     })
   }
 
@@ -254,9 +320,9 @@ const clip = place => Math.max(-1e5, Math.min(1e5, place))
 
 // A power of ten that is far from 1 as one, unless the axis has a unit ("" for prefixes alone).
 function tickText(at, { log, unit }) {
-  if (unit !== undefined) return withUnit(at, unit)
+  if (unit !== undefined) return withUnit(at, unit, chosen)
   const power = Math.round(Math.log10(at))
-  if (!log || Math.abs(power) < 4) return shortly(at)
+  if (!log || Math.abs(power) < 4) return chosen(at)
   return tenToThe(power)
 }
 
