@@ -3,28 +3,31 @@
 import math
 import operator
 from functools import cache, partial
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 import torch
 
+from lab.machine.torchvision_import import torchvision
 from lab.nets.flops import forward_cost
 from lab.nets.models import MODELS
 from lab.optim import objectives, schedules, update_rules
-from lab.parallel.cost_model import INTERCONNECTS, ONE_BUCKET, allreduce_s, step_bounds
+from lab.parallel.cost_model import INTERCONNECTS, ONE_BUCKET, Link, allreduce_s, step_bounds
+from lab.report.benchmarks import TITLES
+from lab.report.numbers import number
 from lab.report.page import Choice, Slider
 from lab.results.documents import read_results
 from stages.bench_hardware.findings import findings
 from stages.bench_hardware.measure.roofline import IMAGENET, NETS
 from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES, roofline
-from stages.optimizers.page.explorables import DRAWN, quadratic, stability
+from stages.optimizers.page.explorables import DRAWN, NONE, quadratic, stability
 from stages.scaling.measure.params import NOTES_IMAGES
 from stages.scaling.model import models_of
-from stages.scaling.page.explorables import HERE, explorables, facts
+from stages.scaling.page.explorables import HERE, OWN, explorables
 from stages.schedules.measure import by_schedule
 from stages.schedules.page.explorables import rate_schedule
-from tests.explored import check_keyboard, moved, opened
+from tests.explored import check_keyboard, moved, opened, page_of
 from tests.helpers import COMMITTED
 
 pytestmark = pytest.mark.slow
@@ -107,23 +110,39 @@ def drawn(browser):
 
 def test_quadratic(drawn):
     root = drawn[0]
-    for name, setting in product(DRAWN, SETTINGS):
-        at, told = moved(root, {"rule": name, **setting})
-        assert at == {"rule": name, **setting}
-        rule = rule_of(name, at["rate"], at["beta"])
+    for (name, other), setting in product(pairwise((*DRAWN, NONE)), SETTINGS):
+        wanted = {"rule": name, "rule2": other, "rate2": 0.3, **setting}
+        at, told = moved(root, wanted)
+        assert at == wanted
         turned = {"eigenvalues": [2 / at["condition"], 2], "angle": np.radians(at["angle"])}
         gradient = partial(objectives.quadratic_gradient, **turned)
         start = np.array([at["x1"], at["x2"]])
-        end = update_rules.trace(rule, gradient, start, int(at["steps"]))[-1]
-        found = [told["x1"], told["x2"], told["value"]]
-        assert found == close([*end, objectives.quadratic(end, **turned)]), (name, setting)
-        if name in ("sgd", "momentum", "nesterov"):
-            bound = at["rate"] / told["of_bound"]
-            on_it = growth(rule_of(name, bound, at["beta"]), curvature=4)
-            assert on_it == pytest.approx(1, rel=1e-6), "there it does not shrink any more"
-        else:
-            assert math.isnan(told["of_bound"])
+        for which, rate, end in ((name, at["rate"], ""), (other, at["rate2"], "2")):
+            bound, value = told["of_bound" + end], told["value" + end]
+            shown = root.locator(f"output[data-out=of_bound{end}]").is_visible()
+            assert shown == (which in ("sgd", "momentum", "nesterov"))
+            if shown:
+                on_it = growth(rule_of(which, rate / bound, at["beta"]), curvature=4)
+                assert on_it == pytest.approx(1, rel=1e-6), "there it does not shrink any more"
+            if which == NONE:
+                assert math.isnan(value)
+            else:
+                rule = rule_of(which, rate, at["beta"])
+                last = update_rules.trace(rule, gradient, start, int(at["steps"]))[-1]
+                assert value == close(objectives.quadratic(last, **turned)), (which, setting)
     check_keyboard(root, "rate", "value")
+
+
+def test_the_quadratic_begins_with_what_the_page_says(browser):
+    """AdaGrad (2) wins along the axes, and loses after the rotation."""
+    with opened(browser, "optimizers", quadratic()) as [root]:
+        _, told = moved(root, {})
+        assert told["value"] < told["value2"]
+        root.get_by_role("button", name="45°").click()
+        at, told = moved(root, {})
+        assert at["angle"] == 45
+        assert told["value"] > told["value2"]
+        assert root.locator("[aria-pressed=true]").all_inner_texts() == ["45°"]
 
 
 def test_stability(drawn):
@@ -196,55 +215,133 @@ def test_roofline(browser):
 
 
 LINKS = {one.name: one.link for one in INTERCONNECTS}
-PLACES = [  # powers of two of devices and images, and the overlap
-    (0, 0, 0.0),
-    (10, 16, 1.0),
-    (3, 9, 0.35),
-]
 
 
-def predicted(at, facts, here):
+def in_buckets(t1, count, each):
+    """The end of a step whose buckets are summed one after the other, as a clock would have it."""
+    free = 0.0
+    for bucket in range(1, count + 1):
+        ready = t1 / 3 + 2 / 3 * t1 * bucket / count
+        free = max(free, ready) + each
+    return free
+
+
+def predicted(at, here):
     """What the cost model says of a setting of the controls."""
-    net = facts["nets"][at["net"]]
-    link, shared = (here.link, here.shared) if at["link"] == HERE else (LINKS[at["link"]], False)
+    own = Link(at["latency"], 1 / at["bandwidth"])
+    link, shared = (here.link, here.shared) if at["link"] == HERE else (None, False)
+    link = link or LINKS.get(at["link"], own)
     algorithm, grouping = at["allreduce"].split(", ")
-    n, own = int(at["devices"]), at["batch"] == "each"
-    images = at["images"] if own else at["images"] / n
-    t1 = net["fixed_s"] + net["per_image_s"] * images
-    tensors = 1 if grouping == ONE_BUCKET else net["tensors"]
-    t2 = allreduce_s(algorithm, n, tensors, net["bytes"], link, shared)
+    n, divided = int(at["devices"]), at["batch"] == "divided"
+    t1 = at["fixed"] + at["per_image"] * (at["images"] / n if divided else at["images"])
+    summed = partial(allreduce_s, algorithm, n, link=link, shared=shared)
+    t2 = summed(1 if grouping == ONE_BUCKET else int(at["tensors"]), at["bytes"])
+    count = math.ceil(at["bytes"] / at["bucket"])
     hidden, none = step_bounds(t1, t2)
-    step = at["overlap"] * hidden + (1 - at["overlap"]) * none
-    alone = net["fixed_s"] + net["per_image_s"] * at["images"]
-    return {
-        "t1": t1,
-        "t2": t2,
-        "step": step,
-        "images_per_s": n * images / step,
-        "efficiency": 100 * alone / (step if own else n * step),
-    }
+    buckets = in_buckets(t1, count, summed(1, at["bytes"] / count))
+    return {"t1": t1, "t2": t2, "none": none, "buckets": buckets, "hidden": hidden}
 
 
 def test_step_of_several_devices(browser):
     found = read_results(COMMITTED / "reports" / "scaling")
-    n, (here, _), given = found.conditions["world_size"], models_of(found), facts(found)
-    for net, known in given["nets"].items():
-        params = list(MODELS[net](torch.Generator()).parameters())
-        assert (known["tensors"], known["bytes"]) == (len(params), sum(p.nbytes for p in params))
+    here, _ = models_of(found)
     [explorable] = explorables(found, {})
-    choices = {c.name: list(c.options) for c in explorable.controls if isinstance(c, Choice)}
-    assert choices["link"] == [HERE, *LINKS]
+    controls = [*explorable.controls, *explorable.more]
+    sliders = [each for each in controls if isinstance(each, Slider)]
+    choices = {c.name: list(c.options) for c in controls if isinstance(c, Choice)}
+    assert choices["link"] == [HERE, *LINKS, OWN]
+    drawn = np.random.default_rng(0)
     with opened(browser, "scaling", explorable) as [root]:
-        start, told = moved(root, {})
-        assert (start["devices"], start["images"]) == (n, n * NOTES_IMAGES["lenet"])
-        assert told == pytest.approx(predicted(start, given, here), rel=1e-9)
         for values in product(*choices.values()):
             wanted = dict(zip(choices, values, strict=True))
-            moved(root, wanted)
-            for devices, images, overlap in PLACES:
-                places = {"devices": LOG2 * devices, "images": LOG2 * images, "overlap": overlap}
-                at, told = moved(root, places)
-                counts = {"devices": 2**devices, "images": 2**images, "overlap": overlap}
-                assert at == wanted | counts, "whole numbers"
-                assert told == pytest.approx(predicted(at, given, here), rel=1e-9, abs=0), at
+            at, told = moved(root, wanted | {s.name: drawn.uniform(s.low, s.high) for s in sliders})
+            assert {name: at[name] for name in choices} == wanted
+            assert (at["devices"], at["images"]) == (round(at["devices"]), round(at["images"]))
+            assert told == pytest.approx(predicted(at, here), rel=1e-9, abs=0), at
+        at, told = moved(root, {"devices": 0})
+        assert (at["devices"], told["t2"]) == (1, 0)
+        assert told["none"] == told["buckets"] == told["hidden"] == told["t1"]
         check_keyboard(root, "images", "t1")
+
+
+def near(found, wanted):
+    """Whether controls stand where others do; what they hold has six digits."""
+    return all(
+        found[name] == (value if isinstance(value, str) else pytest.approx(value, rel=1e-5))
+        for name, value in wanted.items()
+    )
+
+
+def test_presets_are_what_they_are_called(browser):
+    found = read_results(COMMITTED / "reports" / "scaling")
+    [explorable] = explorables(found, {})
+    nets = {TITLES[net]: MODELS[net](torch.Generator()) for net in NOTES_IMAGES}
+    with torch.device("meta"):
+        nets["ResNet-50"] = torchvision.models.resnet50()
+    with opened(browser, "scaling", explorable) as [root]:
+        assert root.locator("[aria-pressed=true]").all_inner_texts() == ["ResNet-50, 8 × H100"]
+        for name, values in explorable.presets.items():
+            root.get_by_role("button", name=name).click()
+            at, _ = moved(root, {})
+            assert near(at, values)
+            assert root.locator("[aria-pressed=true]").all_inner_texts() == [name]
+            params = list(nets[name.split(",")[0]].parameters())
+            assert at["tensors"] == len(params)
+            assert at["bytes"] == pytest.approx(sum(p.nbytes for p in params), rel=1e-3)
+
+
+def test_what_is_typed_is_taken_with_its_unit_or_without(browser):
+    [explorable] = explorables(read_results(COMMITTED / "reports" / "scaling"), {})
+    with opened(browser, "scaling", explorable) as [root]:
+        for label, text, name, value in (
+            ("Time per image", "1.25 ms", "per_image", 1.25e-3),
+            ("Time per image", "3", "per_image", 3e-3),  # ms, as was shown
+            ("Gradients", "1.6 GB", "bytes", 1.6e9),
+            ("Devices", "1,000", "devices", 1000),
+            ("Devices", "nonsense", "devices", 1000),
+            ("Devices", "5000", "devices", 1024),
+        ):
+            field = root.get_by_role("textbox", name=label)
+            field.fill(text)
+            field.press("Enter")
+            at, _ = moved(root, {})
+            assert at[name] == pytest.approx(value, rel=1e-5), (label, text)
+
+
+def test_an_address_brings_the_numbers_back(browser, tmp_path):
+    """Also where the address names options and numbers that there are none of."""
+    [explorable] = explorables(read_results(COMMITTED / "reports" / "scaling"), {})
+    file = tmp_path / "page.html"
+    file.write_text(page_of("scaling", explorable), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    root, length = page.locator(".explorable"), page.evaluate("history.length")
+    page.get_by_role("button", name="laptops").click()
+    page.locator("[name=devices]").press("ArrowRight")
+    chosen, told = moved(root, {})
+    sent = page.url
+    assert sent.startswith(f"{file.as_uri()}#explore-scaling_step?")
+    assert page.evaluate("history.length") == length, "no step of the way back"
+
+    other = browser.new_page()
+    other.goto(sent)
+    at, again = moved(other.locator(".explorable"), {})
+    assert near(at, chosen)
+    assert again == pytest.approx(told, rel=1e-4)
+    other.goto(f"{file.as_uri()}#explore-scaling_step?link=sneakers&bytes=many&x=1&devices=16")
+    at, told = moved(other.locator(".explorable"), {})
+    assert (at["link"], at["devices"]) == (chosen["link"], 16)
+    assert all(math.isfinite(each) for each in told.values())
+    for each in (page, other):
+        each.close()
+
+
+def test_numbers_are_written_as_the_pages_write_them(browser):
+    drawn = np.random.default_rng(0)
+    values = [*(10 ** drawn.uniform(-14, 14, 500) * drawn.choice([-1, 1], 500)).tolist()]
+    values += [26.74, 84.45, 0.585, 0.995, 996_000.5, 1e-4 - 1e-9, 0, 7, -12_300, math.inf]
+    with opened(browser, "optimizers", quadratic()) as [root]:
+        told = root.page.evaluate("values => values.map(each => number(each))", values)
+        small = root.page.evaluate("[number(-1.43e-162), number(NaN), withUnit(0.02674, 's')]")
+    assert told == [number(each) for each in values]
+    assert small == ["0", "–", "27 ms"]

@@ -9,6 +9,7 @@ from lab.report.page import Choice, Explorable, Slider
 
 # by quadratic.js
 DRAWN = ("sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adadelta", "adam", "yogi")
+NONE = "none"  # in place of a second one
 
 
 def explorables(*_: object) -> list[Explorable]:
@@ -16,32 +17,33 @@ def explorables(*_: object) -> list[Explorable]:
 
 
 def quadratic() -> Explorable:
-    """Optimizers on the notes' quadratic, its axes rotated and its condition changed."""
+    """Two optimizers on the notes' quadratic, its axes rotated and its condition changed."""
+    titles = {name: translation(RULES[name].title) for name in DRAWN}
+    titles["sgd"] = say("gradient descent")
     return Explorable(
         name="quadratic",
+        presets={f"{angle}°": {"angle": angle} for angle in (0, 45)},
         controls=[
-            Choice(
-                "rule",
-                say("optimizer"),
-                {name: translation(RULES[name].title) for name in DRAWN}
-                | {"sgd": say("gradient descent")},
-                "adagrad",
-            ),
-            Slider("rate", say("learning rate"), low=0.01, high=2.5, value=2, step=0.01),
-            Slider("beta", say("momentum β"), low=0, high=0.99, value=0.5, step=0.01),
-            Slider("steps", say("steps"), low=1, high=100, value=20, step=1),
-            Slider("condition", say("condition number κ"), low=1, high=100, value=20, step=1),
+            Choice("rule", say("first optimizer"), titles, "adagrad"),
+            Slider("rate", say("its learning rate"), low=0.01, high=2.5, value=2, step=0.01),
+            Choice("rule2", say("second optimizer"), titles | {NONE: say("none")}, "sgd"),
+            Slider("rate2", say("its learning rate"), low=0.01, high=2.5, value=0.4, step=0.01),
             Slider("angle", say("rotation (°)"), low=0, high=90, value=0, step=1),
+            Slider("steps", say("steps"), low=1, high=100, value=20, step=1),
+        ],
+        more=[
+            Slider("beta", say("momentum β"), low=0, high=0.99, value=0.5, step=0.01),
+            Slider("condition", say("condition number κ"), low=1, high=100, value=20, step=1),
             Slider("x1", say("start x₁"), low=-6, high=6, value=-5, step=0.1),
             Slider("x2", say("start x₂"), low=-6, high=6, value=-2, step=0.1),
         ],
         outputs={
-            "value": say("f at the end"),
-            "x1": "x₁",
-            "x2": "x₂",
-            "of_bound": say("lr / highest stable lr"),
+            "value": say("f at the end (first)"),
+            "value2": say("f at the end (second)"),
+            "of_bound": say("lr / highest stable lr (first)"),
+            "of_bound2": say("lr / highest stable lr (second)"),
         },
-        words={"drag": say("drag the start"), "step": say("step")},
+        words=titles | {"drag": say("drag the start"), "step": say("step")},
     )
 
 

@@ -59,56 +59,68 @@ function turn([x1, x2], angle) {
   return [cos * x1 + sin * x2, cos * x2 - sin * x1]
 }
 
-function compute(values) {
-  const { rule, rate, beta, condition, steps } = values
+// Where an optimizer goes from a start, how high it is there, and how near its bound it is.
+function descend(rule, rate, { beta, condition, angle, steps, x1, x2 }) {
   const [l1, l2] = [2 / condition, 2]
-  const angle = values.angle * (Math.PI / 180)
-  const heightAt = x => {
-    const [u1, u2] = turn(x, angle)
-    return l1 * u1 ** 2 + l2 * u2 ** 2
-  }
-  const path = [[values.x1, values.x2]]
+  const radians = angle * (Math.PI / 180)
+  const path = [[x1, x2]]
   const states = [0, 1].map(() => ({ v: 0, s: 0, d: 0, t: 0 }))
   for (let step = 0; step < steps; step++) {
     const x = path.at(-1)
-    const [u1, u2] = turn(x, angle)
-    const gradient = turn([2 * l1 * u1, 2 * l2 * u2], -angle)
-    path.push(x.map((each, i) => each - rules[rule](gradient[i], states[i], values)))
+    const [u1, u2] = turn(x, radians)
+    const gradient = turn([2 * l1 * u1, 2 * l2 * u2], -radians)
+    path.push(x.map((each, i) => each - rules[rule](gradient[i], states[i], { rate, beta })))
   }
-  const [x1, x2] = path.at(-1)
-  const bound = bounds[rule]?.(beta) ?? NaN
+  const heights = path.map(x => {
+    const [u1, u2] = turn(x, radians)
+    return l1 * u1 ** 2 + l2 * u2 ** 2
+  })
+  return { rule, rate, path, heights, value: heights.at(-1), of_bound: rate * 2 * l2 / (bounds[rule]?.(beta) ?? NaN) }
+}
+
+function compute(values) {
+  const first = descend(values.rule, values.rate, values)
+  const alone = values.rule2 === "none"
+  const second = alone ? undefined : descend(values.rule2, values.rate2, values)
+  const descents = [first, ...alone ? [] : [second]]
+  const takesBeta = descents.some(({ rule }) => rule === "momentum" || rule === "nesterov")
   return {
-    value: heightAt(path.at(-1)),
-    x1,
-    x2,
-    of_bound: rate * 2 * l2 / bound,
-    path,
-    heights: path.map(heightAt),
-    axes: [l1, l2],
-    unused: rule === "momentum" || rule === "nesterov" ? [] : ["beta"],
+    value: first.value,
+    value2: second?.value ?? NaN,
+    of_bound: first.of_bound,
+    of_bound2: second?.of_bound ?? NaN,
+    descents,
+    unused: [...takesBeta ? [] : ["beta"], ...alone ? ["rate2"] : []],
   }
 }
 
-function draw(picture, { path, heights, axes: [l1, l2] }, { angle, steps }, words) {
-  const [left, right] = picture.panels(2)
+function draw(picture, { descents }, { angle, condition, steps }, words) {
+  const looks = descents.map((each, i) => ({ ...each, colour: ["var(--c1)", "var(--c2)"][i] }))
+  const above = picture.key(looks.map(({ rule, rate, colour }) => ({ name: `${words[rule]} (${chosen(rate)})`, stroke: colour, bold: true })))
+  const [left, right] = picture.panels(2, above, 0, [0.72, 0.48])
+  const middle = (left[0] + left[2] - (left[3] - left[1])) / 2 // square, on a phone as well
   const span = { from: -EDGE, to: EDGE, ticks: [-4, -2, 0, 2, 4] }
-  const plane = picture.axes({ ...span, label: "x₁" }, { ...span, label: "x₂" }, left)
+  const plane = picture.axes({ ...span, label: "x₁" }, { ...span, label: "x₂" }, [middle, left[1], middle + left[3] - left[1], left[3]])
   const cx = plane.across(0), cy = plane.up(0), unit = plane.across(1) - cx
   for (const level of LEVELS) {
     plane.add("ellipse", {
-      cx, cy, rx: unit * Math.sqrt(level / l1), ry: unit * Math.sqrt(level / l2), transform: `rotate(${-angle} ${cx} ${cy})`,
+      cx, cy, rx: unit * Math.sqrt(level * condition / 2), ry: unit * Math.sqrt(level / 2), transform: `rotate(${-angle} ${cx} ${cy})`,
       fill: "var(--c0)", "fill-opacity": 0.07, stroke: "var(--c0)", "stroke-opacity": 0.45, "stroke-width": 0.8,
     })
   }
   plane.line([-0.2, 0.2], [0, 0], { stroke: "var(--ink)" })
   plane.line([0, 0], [-0.2, 0.2], { stroke: "var(--ink)" })
-  const [xs, ys] = [0, 1].map(i => path.map(x => x[i]))
-  plane.line(xs, ys, { stroke: "var(--c1)", "stroke-width": 1.5 })
-  plane.dots(xs, ys, { fill: "var(--c1)", r: 2.6 })
-  plane.dots(xs.slice(0, 1), ys.slice(0, 1), { fill: "var(--tint)", stroke: "var(--c1)", "stroke-width": 2.5, r: 8 })
+  for (const { path, colour } of looks) {
+    const [xs, ys] = [0, 1].map(i => path.map(x => x[i]))
+    plane.line(xs, ys, { stroke: colour, "stroke-width": 1.5 })
+    plane.dots(xs, ys, { fill: colour, r: 2.6 })
+  }
+  const [x1, x2] = descents[0].path[0]
+  plane.dots([x1], [x2], { fill: "var(--tint)", stroke: "var(--ink)", "stroke-width": 2.5, r: 8 })
   plane.text(-EDGE, -EDGE, words.drag, { dx: 6, dy: -8 })
   plane.drag()
 
+  const heights = descents.flatMap(each => each.heights)
   const least = Math.min(...heights.filter(height => height > 0))
   const most = Math.max(...heights)
   const y = {
@@ -118,8 +130,11 @@ function draw(picture, { path, heights, axes: [l1, l2] }, { angle, steps }, word
     label: "f(x)",
   }
   const descent = picture.axes({ from: 0, to: steps, label: words.step }, y, right)
-  descent.line(xs.map((_, step) => step), heights, { stroke: "var(--c1)", "stroke-width": 1.5 })
-  if (steps <= 60) descent.dots(xs.map((_, step) => step), heights, { fill: "var(--c1)", r: 2.6 })
+  for (const { heights, colour } of looks) {
+    const at = heights.map((_, step) => step)
+    descent.line(at, heights, { stroke: colour, "stroke-width": 1.5 })
+    if (steps <= 60) descent.dots(at, heights, { fill: colour, r: 2.6 })
+  }
 }
 
 explore("quadratic", compute, draw, (x1, x2) => ({ x1, x2 }))

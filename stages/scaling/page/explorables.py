@@ -1,10 +1,8 @@
-"""What the page lets a reader play with: a step on other links, devices and batches.
+"""What the page lets a reader play with: a step of one's own network on one's own devices.
 
-`scaling_step.js` computes with the formulas of `stages/scaling/model.py` and of
-`lab/parallel/cost_model.py`; a test compares them.
+`scaling_step.js` computes with the formulas of `lab/parallel/cost_model.py`; a test compares them.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict
 
@@ -16,65 +14,114 @@ from lab.parallel.cost_model import (
     STAR,
     allreduce_name,
 )
-from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Choice, Explorable, Slider
 from lab.results.findings import Findings
 from lab.results.measurements import Results
-from lab.results.stats import summarise
-from stages.scaling.findings import NETS, compared_steps
 from stages.scaling.measure.params import COMPUTING, NOTES, NOTES_IMAGES
 from stages.scaling.model import fit_compute, models_of
 
-HERE = "here"  # this machine's link, beside INTERCONNECTS by their names
-MOST_DEVICES, MOST_IMAGES = 2**10, 2**16
+Setting = Mapping[str, float | str]  # values by their controls
+
+HERE, OWN = "here", "own"  # links beside INTERCONNECTS, which have their names
+EACH, DIVIDED = "each", "divided"  # a batch for each device, or one for all
+DDP_BUCKET = 25 * 2**20  # bytes, PyTorch's default
 ALLREDUCES = {  # whose messages are known
     allreduce_name(algorithm, grouping): (algorithm, grouping == ONE_BUCKET)
     for algorithm in (STAR, RING)
     for grouping in (PER_TENSOR, ONE_BUCKET)
 }
+LEAST_S = 1e-6  # of a step's fixed time
+ON_ONE_BUCKET: Setting = {
+    "batch": EACH,
+    "allreduce": allreduce_name(RING, ONE_BUCKET),
+    "bucket": DDP_BUCKET,
+}
+
+# 25.6 million parameters; 3 x 4.1 GFLOP per image. NVIDIA's DeepLearningExamples have 2,470 images
+# per second for an A100 in mixed precision; an H100 is taken to be twice as fast: 60 TFLOP/s.
+RESNET50_ON_H100: Setting = {
+    "per_image": 0.2e-3,
+    "fixed": LEAST_S,
+    "images": 256,
+    "bytes": 102.2e6,
+    "tensors": 161,
+    "link": "100 Gb/s network",
+    "devices": 8,
+    **ON_ONE_BUCKET,
+}
+# 3 x 0.91 GFLOP per image of the notes' ResNet-18, at 0.2 TFLOP/s; gigabit Ethernet
+LAPTOPS: Setting = {
+    "per_image": 14e-3,
+    "fixed": LEAST_S,
+    "images": 32,
+    "link": OWN,
+    "latency": 100e-6,
+    "bandwidth": 0.125e9,
+    "devices": 8,
+    **ON_ONE_BUCKET,
+}
 
 
 def explorables(results: Results, found: Findings) -> list[Explorable]:
-    """A step's time and efficiency against devices, from the steps measured here."""
-    n = results.conditions["world_size"]
+    """A step's time and efficiency against devices, by three rules."""
+    lenet, resnet18 = (measured(results, net) for net in NOTES_IMAGES)
+    start = {**LAPTOPS, **RESNET50_ON_H100}
     links = {HERE: say("this machine")} | {i.name: translation(i.name) for i in INTERCONNECTS}
-    images = n * NOTES_IMAGES["lenet"]
+
+    def slider(
+        name: str, label: str, low: float, high: float, unit: str = "", whole: bool = False
+    ) -> Slider:
+        return Slider.over_decades(name, label, low, high, float(start[name]), unit, whole)
+
     return [
         Explorable(
             name="scaling_step",
+            presets={
+                say("ResNet-50, 8 × H100"): RESNET50_ON_H100,
+                say("LeNet, this machine"): lenet,
+                say("ResNet-18, this machine"): resnet18,
+                say("ResNet-18, 8 laptops"): {**resnet18, **LAPTOPS},
+            },
             controls=[
-                Choice("net", say("Network"), TITLES, "lenet"),
-                Choice("link", say("Link"), links, HERE),
+                slider("per_image", say("Time per image"), 1e-6, 10, "s"),
+                slider("images", say("Batch"), 1, 2**16, whole=True),
+                slider("bytes", say("Gradients"), 1e4, 1e12, "B"),
+                slider("devices", say("Devices"), 1, 2**10, whole=True),
+                Choice("link", say("Link"), links | {OWN: say("your own")}, str(start["link"])),
+                slider("latency", say("Latency"), 1e-7, 0.1, "s"),
+                slider("bandwidth", say("Bandwidth"), 1e6, 1e13, "B/s"),
+            ],
+            more=[
+                Choice(
+                    "batch",
+                    say("This batch is"),
+                    {EACH: say("for each device"), DIVIDED: say("split over all devices")},
+                    str(start["batch"]),
+                ),
+                slider("fixed", say("Fixed time per step"), 1e-6, 10, "s"),
                 Choice(
                     "allreduce",
                     say("All-reduce"),
                     {name: translation(name) for name in ALLREDUCES},
-                    NOTES,
+                    str(start["allreduce"]),
                 ),
-                Choice(
-                    "batch",
-                    say("Batch"),
-                    {"divided": say("split over all devices"), "each": say("one for each device")},
-                    "divided",
-                ),
-                _power_of_two("devices", say("Devices"), MOST_DEVICES, n),
-                _power_of_two("images", say("Images in the batch"), MOST_IMAGES, images),
-                Slider("overlap", say("Overlapped share"), low=0, high=1, value=0, step=0.05),
+                slider("tensors", say("Tensors"), 1, 10_000, whole=True),
+                slider("bucket", say("Bucket"), 1e5, 1e9, "B"),
             ],
             outputs={
                 "t1": say("Computing (t₁)"),
                 "t2": say("Communicating (t₂)"),
-                "step": say("Step"),
-                "images_per_s": say("Images per second"),
-                "efficiency": say("Efficiency (%)"),
+                "none": "t₁ + t₂",
+                "buckets": say("in buckets"),
+                "hidden": say("max(t₁, t₂)"),
             },
             words={
-                "computing": say("Computing (t₁)"),
-                "communicating": say("Communicating (t₂)"),
-                "step": say("Step"),
-                "bounds": say("from max(t₁, t₂) to t₁ + t₂"),
-                "measured": say("measured with {images} images each", images="{images}"),
+                "t1": "t₁",
+                "t2": "t₂",
+                "none": "t₁ + t₂",
+                "buckets": say("in buckets"),
+                "hidden": say("max(t₁, t₂)"),
                 "devices": say("Devices"),
                 "time": say("Time per step"),
                 "efficiency": say("Efficiency (%)"),
@@ -85,39 +132,29 @@ def explorables(results: Results, found: Findings) -> list[Explorable]:
 
 
 def facts(results: Results) -> Mapping[str, object]:
-    """The numbers of the formulas, and the measured steps."""
+    """The numbers of the formulas that no control sets."""
     model, _ = models_of(results)
     return {
-        "nets": {net: net_facts(results, net) for net in NETS},
         "links": {HERE: {**asdict(model.link), "shared": model.shared}}
         | {i.name: {**asdict(i.link), "shared": False} for i in INTERCONNECTS},
         "allreduces": ALLREDUCES,
-        "measured": [
-            {
-                "net": step.net,
-                "allreduce": step.allreduce,
-                "devices": results.conditions["world_size"],
-                "images": step.images,
-                "seconds": summarise(step.measured.values).median / 1e3,
-            }
-            for step in compared_steps(results)
-            if step.allreduce in ALLREDUCES
-        ],
     }
 
 
-def net_facts(results: Results, net: str) -> Mapping[str, float]:
-    """What a net computes, in seconds, and what it communicates."""
+def measured(results: Results, net: str) -> Setting:
+    """A net as the notes train it, with what its computing and its link took here."""
     series = results.series("step", COMPUTING, net=net)
     compute = fit_compute({m.x: m.summary.median for m in series})
     [gradients] = results.series("gradients", NOTES, net=net)
     return {
-        "fixed_s": compute.fixed_ms / 1e3,
-        "per_image_s": compute.per_image_ms / 1e3,
-        "tensors": int(gradients.columns["tensors"]),
+        "per_image": compute.per_image_ms / 1e3,
+        "fixed": max(compute.fixed_ms / 1e3, LEAST_S),
+        "images": NOTES_IMAGES[net],
         "bytes": gradients.x,
+        "tensors": int(gradients.columns["tensors"]),
+        "link": HERE,
+        "devices": results.conditions["world_size"],
+        "batch": EACH,
+        "allreduce": NOTES,
+        "bucket": DDP_BUCKET,
     }
-
-
-def _power_of_two(name: str, label: str, most: int, value: int) -> Slider:
-    return Slider.by_factors(name, label, 1, most, 2 ** round(math.log2(value)), 2)

@@ -1,7 +1,9 @@
-// A step's time by stages/scaling/model.py and the formulas of lab/parallel/cost_model.py.
+// A step's time by the formulas of lab/parallel/cost_model.py, for numbers that the reader chooses.
 
 // the devices of the curves: whole numbers, each at most doubled by the next
 const COUNTS = [...new Set(Array.from({ length: 51 }, (_, i) => Math.round(2 ** (i / 5))))]
+const FORWARD = 1 / 3 // of the computing: a backward pass takes twice as long
+const RULES = { none: "var(--c1)", buckets: "var(--c2)", hidden: "var(--c0)" } // by their colours
 
 // The time to sum gradients, `allreduce_s` there, of the star and the ring: one device has none.
 function summing(algorithm, n, tensors, bytes, link) {
@@ -15,69 +17,58 @@ function summing(algorithm, n, tensors, bytes, link) {
   return tensors * messages * link.alpha_s + (sent * link.s_per_byte + sent / 2 * link.add_s_per_byte) * bytes
 }
 
-// A step of n devices with so many images each: computing, communicating, and the bounds of both.
-function stepOf(n, images, net, link, [algorithm, bucket], overlap) {
-  const t1 = net.fixed_s + net.per_image_s * images
-  const t2 = n === 1 ? 0 : summing(algorithm, n, bucket ? 1 : net.tensors, net.bytes, link)
-  const [hidden, none] = [Math.max(t1, t2), t1 + t2] // `step_bounds`
-  return { t1, t2, hidden, none, step: none - overlap * (none - hidden) }
+// Gradients become ready evenly during the backward pass, in `count` buckets of equal size. Each
+// bucket is summed in `each` seconds once it is full and the link is free. Either the link is busy
+// from the first bucket on, or it waits for the last one.
+function inBuckets(t1, count, each) {
+  const first = t1 * (FORWARD + (1 - FORWARD) / count)
+  return Math.max(first + count * each, t1 + each)
 }
 
-function compute({ net, link, allreduce, batch, devices, images, overlap }, facts) {
-  const [ofNet, ofLink, way] = [facts.nets[net], facts.links[link], facts.allreduces[allreduce]]
-  const each = batch === "each"
-  // one device alone takes the whole batch; n would take an n-th of its time, or as long
-  const alone = stepOf(1, images, ofNet, ofLink, way, 0).t1
+function compute(values, facts) {
+  const { per_image, fixed, images, bytes, tensors, bucket, batch, devices } = values
+  const [algorithm, oneBucket] = facts.allreduces[values.allreduce]
+  const own = { alpha_s: values.latency, s_per_byte: 1 / values.bandwidth, add_s_per_byte: 0 }
+  const link = facts.links[values.link] ?? own
+  const divided = batch === "divided", count = Math.ceil(bytes / bucket)
+  const alone = fixed + per_image * images // one device's time for the images of one, or of all
   const at = n => {
-    const found = stepOf(n, each ? images : images / n, ofNet, ofLink, way, overlap)
-    const efficiency = seconds => 100 * alone / (each ? seconds : n * seconds)
-    return { ...found, efficiency: efficiency(found.step), least: efficiency(found.none), most: efficiency(found.hidden) }
+    const time = (tensors, bytes) => n === 1 ? 0 : summing(algorithm, n, tensors, bytes, link)
+    const t1 = fixed + per_image * (divided ? images / n : images)
+    const t2 = time(oneBucket ? 1 : tensors, bytes)
+    const steps = { none: t1 + t2, buckets: inBuckets(t1, count, time(1, bytes / count)), hidden: Math.max(t1, t2) }
+    const efficiency = Object.fromEntries(
+      Object.entries(steps).map(([rule, step]) => [rule, 100 * alone / (divided ? n * step : step)]))
+    return { t1, t2, steps, efficiency }
   }
-  const chosen = at(devices)
-  return {
-    ...chosen,
-    images_per_s: (each ? devices * images : images) / chosen.step,
-    lines: COUNTS.map(at),
-    measured: facts.measured.filter(one => link === "here" && one.net === net && one.allreduce === allreduce)
-      .map(one => ({ ...one, same: one.images === (each ? images : images / one.devices) })),
-  }
+  const { t1, t2, steps, efficiency } = at(devices)
+  return { t1, t2, ...steps, efficiency, lines: COUNTS.map(at), unused: values.link in facts.links ? ["latency", "bandwidth"] : [] }
 }
 
 function draw(picture, found, { devices }, words) {
-  const { lines, measured } = found
+  const { lines, efficiency } = found
+  const parts = { t1: "4 3", t2: "1 3" } // by their dashes
   const above = picture.key([
-    { name: words.computing, stroke: "var(--c0)" },
-    { name: words.communicating, stroke: "var(--c1)" },
-    { name: words.step, stroke: "var(--c2)", bold: true },
-    { name: words.bounds, stroke: "var(--c2)", "stroke-width": 12, opacity: 0.25 },
-    ...measured.length ? [{
-      name: words.measured.replace("{images}", measured.map(each => each.images).join(", ")), dot: true, fill: "var(--ink)",
-    }] : [],
+    ...Object.entries(RULES).map(([rule, stroke]) => ({ name: `${words[rule]}: ${number(efficiency[rule])}%`, stroke, bold: true })),
+    ...Object.entries(parts).map(([part, dashes]) => ({ name: words[part], stroke: "var(--ink)", "stroke-dasharray": dashes })),
   ])
   const [left, right] = picture.panels(2, above, 18)
-  const of = name => lines.map(each => each[name])
   const x = { from: 1, to: COUNTS.at(-1), log: true, ticks: [1, 4, 16, 64, 256, 1024], label: words.devices }
-  const times = [...of("t1"), ...of("none"), ...of("t2").slice(1), ...measured.map(each => each.seconds)]
-  const y = decades(times)
-  const both = [
-    [picture.axes(x, { ...y, unit: "s", title: words.time }, left), "step", "hidden", "none"],
-    [picture.axes(x, { from: 0, to: 105, ticks: [0, 25, 50, 75, 100], title: words.efficiency }, right), "efficiency", "least", "most"],
-  ]
-  for (const [axes, line, low, high] of both) {
-    const there = [...COUNTS, ...[...COUNTS].reverse()]
-    axes.line(there, [...of(low), ...of(high).reverse()], { fill: "var(--c2)", opacity: 0.25, stroke: "none" })
-    axes.line([devices, devices], [axes.y.from, axes.y.to], { stroke: "var(--faint)", "stroke-width": 1, "stroke-dasharray": "4 3" })
-    axes.line(COUNTS, of(line), { stroke: "var(--c2)", "stroke-width": 5 })
-    if (line === "step") { // often as long as one of both, which is to be seen
-      axes.line(COUNTS, of("t1"))
-      axes.line(COUNTS.slice(1), of("t2").slice(1), { stroke: "var(--c1)" })
-    }
-    axes.dots([devices], [found[line]], { r: 8, fill: "none", stroke: "var(--ink)", "stroke-width": 2 })
+  const times = lines.flatMap(({ t1, t2, steps }) => [t1, t2, ...Object.values(steps)])
+  const time = picture.axes(x, { ...decades(times), unit: "s", title: words.time }, left)
+  const share = picture.axes(x, { from: 0, to: 105, ticks: [0, 25, 50, 75, 100], title: words.efficiency }, right)
+  for (const axes of [time, share]) {
+    axes.line([devices, devices], [axes.y.from, axes.y.to], { stroke: "var(--faint)", "stroke-width": 1 })
   }
-  const [axes] = both[0]
-  for (const one of measured) { // hollow where the curves are those of another batch
-    axes.dots([one.devices], [one.seconds], { r: 4.5, fill: one.same ? "var(--ink)" : "var(--tint)", stroke: "var(--ink)", "stroke-width": 1.5 })
+  for (const [part, dashes] of Object.entries(parts)) {
+    time.line(COUNTS, lines.map(each => each[part]), { stroke: "var(--ink)", "stroke-width": 1.2, "stroke-dasharray": dashes })
+  }
+  for (const [rule, stroke] of Object.entries(RULES)) {
+    time.line(COUNTS, lines.map(each => each.steps[rule]), { stroke, "stroke-width": 3 })
+    share.line(COUNTS, lines.map(each => each.efficiency[rule]), { stroke, "stroke-width": 3 })
+    share.dots([devices], [efficiency[rule]], { r: 5, fill: "var(--tint)", stroke, "stroke-width": 2.5 })
+    time.dots([devices], [found[rule]], { r: 5, fill: "var(--tint)", stroke, "stroke-width": 2.5 })
   }
 }
 
-explore("scaling_step", compute, draw, undefined, { t1: "s", t2: "s", step: "s" })
+explore("scaling_step", compute, draw, undefined, { t1: "s", t2: "s", none: "s", buckets: "s", hidden: "s" })
