@@ -20,7 +20,7 @@ from lab.core.files import HARDWARE_FILE, REPORTS, read_rows
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report.language import in_markdown
 from lab.results.derived import derivation_of, taken_under
-from lab.results.diff import JUDGED, NO_CHANGE, TOO_FEW, Change, Taken, diff, in_a_cell
+from lab.results.diff import JUDGED, NO_CHANGE, TIMES, TOO_FEW, Change, Taken, diff, in_a_cell
 from lab.results.disturbances import SPEEDS, readings
 from lab.results.documents import read_hardware
 from lab.results.stats import summarise
@@ -99,9 +99,25 @@ def compare(old: Side, new: Side, most: int = MOST_OF_A_KIND) -> tuple[list[str]
     ):
         if found:
             lines.append(f"{what}: {', '.join(_first(found, most))}")
-    rows = [Row(folder, change) for folder, sides in both.items() for change in diff(*sides)]
+    rows = [row for folder in both for row in _rows(folder, old, new)]
     lines += speeds(old.taken, new.taken)
     return lines, sorted(rows, key=lambda row: (row.change.mark not in JUDGED, -row.change.size))
+
+
+def _rows(folder: str, old: Side, new: Side) -> Iterator[Row]:
+    """The findings of a stage that differ; times of other numbers of images are not judged."""
+    before, after = (_images(side, folder) for side in (old, new))
+    for change in diff(old.taken[folder], new.taken[folder]):
+        unit = next(each.unit for each in (change.old, change.new) if each)
+        if before and after and before != after and (unit in TIMES or unit.endswith("/s")):
+            change = change._replace(mark=f"not comparable: {before:,} and {after:,} images")
+        yield Row(folder, change)
+
+
+def _images(side: Side, folder: str) -> int | None:
+    """How many images a stage or run trains on; None if it does not say."""
+    key = "train_images"
+    return side.taken[folder].conditions.get(key) or side.params.get(f"{folder}.{key}")
 
 
 def _settings(folder: str, old: Taken, new: Taken) -> list[str]:
@@ -282,6 +298,9 @@ def show(rev: str = "HEAD", reference: str = "", md: bool = False, in_full: bool
         about = [f"{reference} was measured with {profile}"]
     else:
         other = side_of_commit(rev)
+        if lacking := [folder.removeprefix("train/") for folder in here.taken.keys() - other.taken]:
+            names = ", ".join(sorted(lacking))
+            about = [f"{rev} has no {names}: commit it, or compare with an experiment, --rev NAME"]
     if in_full:
         lines, rows = compare(other, here, most=sys.maxsize)
         note = ""

@@ -118,6 +118,34 @@ def test_each_result_is_compared_by_its_own_machine(results):
     assert not [line for line in lines if "bench_overlap" in line]
 
 
+def test_what_a_commit_lacks_is_said_with_what_to_do(results, capsys):
+    commit(results)
+    write_run(results / "reports", "bench_parallel")
+    assert printed(capsys) == [
+        "HEAD has no bench_parallel: commit it, or compare with an experiment, --rev NAME"
+    ]
+
+
+@pytest.mark.parametrize("where", ["the run's conditions", "the stage's params"])
+def test_times_of_other_numbers_of_images_are_neither_better_nor_worse(results, where):
+    def measure(seconds, images):
+        conditions = {"train_images": images} if where == "the run's conditions" else {}
+        write_run(results / "reports", "bench_overlap", seconds, **conditions)
+        edit_params({"bench_overlap.train_images": images})
+
+    def marks():
+        _, rows = compare.compare(compare.side_of_commit("HEAD"), compare.side_in(results))
+        return {row.change.name: row.change.mark for row in rows}
+
+    measure(2.0, 60000)
+    commit(results)
+    measure(1.0, 60000)
+    assert (marks()["sequential_s"], marks()["speedup"]) == ("better", "worse")
+    measure(1.0, 768)
+    assert marks()["sequential_s"] == "not comparable: 60,000 and 768 images"
+    assert marks()["speedup"] == "worse", "a ratio within one run"
+
+
 def test_git_that_does_not_work_says_why_itself(results, monkeypatch):
     commit(results)
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # git's own
