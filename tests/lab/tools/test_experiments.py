@@ -1,29 +1,31 @@
 """The experiments of `dvc exp run` as a list of what they changed and what came out."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from lab.tools.experiments import show
+from lab.tools.experiments import MOST_PARAMS, show
 from tests.helpers import ROOT
 
-PARAMS = "train:\n  runs:\n    a:\n      lr: 0.1\n"
+PARAMS = "train:\n  runs:\n    a:\n      lr: 0.1\n    b:\n      lr: 0.1\n"
+OF_A_PROFILE = "".join(f"      key{i}: {{0}}\n" for i in range(100))  # of b
 STAGE = """\
-import pathlib
+import pathlib, sys
 from ruamel.yaml import YAML
-lr = YAML().load(pathlib.Path("params.yaml"))["train"]["runs"]["a"]["lr"]
+lr = YAML().load(pathlib.Path("params.yaml"))["train"]["runs"][sys.argv[1]]["lr"]
 assert lr < 1, "diverged"
 row = f"1,{2 * lr},0.5,2.0,0"
 columns = "epoch,train_loss,test_accuracy,seconds,resumed"
-pathlib.Path("reports/train/a/rows.csv").write_text(columns + chr(10) + row + chr(10))
+pathlib.Path(f"reports/train/{sys.argv[1]}/rows.csv").write_text(columns + chr(10) + row + chr(10))
 """
 STAGES = """\
 stages:
   train:
     matrix: {run: "${train.runs}"}
-    cmd: python stage.py ${item}
+    cmd: python stage.py ${item.run}
     deps: [stage.py]
     params: ["train.runs.${item.run}"]
     outs: [{"reports/train/${item.run}/rows.csv": {cache: false}}]
@@ -47,9 +49,14 @@ def test_dvcs_own_experiments_finished_failed_and_queued(tmp_path, monkeypatch, 
     command("git", "config", "user.email", "reader@example.org")
     command("dvc", "init", "--quiet")
     command("dvc", "config", "core.analytics", "false")
-    for name, text in (("params.yaml", PARAMS), ("stage.py", STAGE), ("dvc.yaml", STAGES)):
+    for name, text in (
+        ("params.yaml", PARAMS + OF_A_PROFILE.format(0)),
+        ("stage.py", STAGE),
+        ("dvc.yaml", STAGES),
+    ):
         Path(name).write_text(text)
-    Path("reports/train/a").mkdir(parents=True)
+    for name in "ab":
+        Path("reports/train", name).mkdir(parents=True)
     command("dvc", "repro", "--quiet")
     command("git", "add", ".")
     command("git", "commit", "--quiet", "-m", "first")
@@ -58,7 +65,7 @@ def test_dvcs_own_experiments_finished_failed_and_queued(tmp_path, monkeypatch, 
     assert "none since the last commit" in capsys.readouterr().out
 
     def run(name: str, lr: float, *how: str) -> None:
-        command("dvc", "exp", "run", *how, "-n", name, "-S", f"train.runs.a.lr={lr}")
+        command("dvc", "exp", "run", *how, "-n", name, "-S", f"train.runs.a.lr={lr}", "train@a")
 
     run("finished", 0.2)
     run("apart", 0.4, "--temp")
@@ -81,3 +88,16 @@ def test_dvcs_own_experiments_finished_failed_and_queued(tmp_path, monkeypatch, 
     for lr in (5, 0.3):
         assert f"train.runs.a.lr 0.1 {lr}" in text
     assert text.count("train_loss") == 2, "what has not ended well has no results"
+
+    params = Path("params.yaml")
+    params.write_text(params.read_text().replace(": 0\n", ": 1\n"))
+    run("ended", 0.6)
+    run("waits", 0.6, "--queue")
+    capsys.readouterr()
+    show()
+    parts = re.split(r"^(\w+).*\n", capsys.readouterr().out, flags=re.MULTILINE)
+    of = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert re.search(r"train.runs.a.lr +0.1 +0.6\n +other params: 100\n", of["ended"])
+    assert "key" not in of["ended"], "of a run that it left alone"
+    assert of["waits"].count("train.runs.") == MOST_PARAMS
+    assert "other params: 93" in of["waits"]
