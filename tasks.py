@@ -147,7 +147,7 @@ def train(c: Context, run: str) -> None:
 @task(
     help={
         "picture": "a picture file of any size",
-        "run": "whose weights; the first of train.runs that is trained here if not given",
+        "run": "whose weights; the most accurate run that is trained here if not given",
     }
 )
 @_with_help

@@ -13,7 +13,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from torch import nn
 
 from lab.core.errors import CheckpointError, DataError, ParamsError, instead_of
-from lab.core.files import CONDITIONS, REPORTS, sha256
+from lab.core.files import CONDITIONS, METRICS, REPORTS, read_json, sha256
 from lab.core.params import PARAMS_FILE, Section, load
 from lab.core.shared_params import NetName
 from lab.data.datasets import CLASSES, IMAGE_SHAPE
@@ -47,11 +47,11 @@ class _RunConditions(Document):
 def predict(picture: Path, run: str = "") -> None:
     """Print what was done to the picture, and the classes, the most likely first.
 
-    If no run is named, the first one that has been trained here answers.
+    If no run is named, the most accurate of those that are trained here answers.
     """
     runs = list(load(_Params).train.runs)
     trained = [each for each in runs if (WEIGHTS / f"{each}.pt").exists()]
-    name = run or [*trained, *runs][0]
+    name = run or max(trained, key=_accuracy, default=runs[0])
     if name not in runs:
         known = instead_of(name, runs)
         raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; {known}")
@@ -62,6 +62,12 @@ def predict(picture: Path, run: str = "") -> None:
         print(f"{100 * probabilities[i]:6.2f} %  {CLASSES[i]}")
     if probabilities.max() < UNSURE:
         print(f"not sure: no class has {100 * UNSURE:.0f} %")
+
+
+def _accuracy(run: str) -> float:
+    """On the test images, in percent; 0 for a run whose results do not say."""
+    metrics = REPORTS / "train" / run / METRICS
+    return read_json(metrics).get("test_accuracy_percent", 0) if metrics.exists() else 0
 
 
 def load_net(name: str) -> nn.Module:
