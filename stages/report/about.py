@@ -50,7 +50,7 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
         "errata": {},
         "howto": {"boxes": _boxes(questions)},
         "claims": claims_page.values(evidence.judgements),
-        "machines": machines_page.values(of_all["values"], evidence),
+        "machines": machines_page.values(questions, evidence),
     }
     found = {}
     for name, template in TEMPLATES.items():

@@ -16,6 +16,7 @@ from lab.report.numbers import interval
 from lab.report.prose import block, filled
 from lab.report.scales import line_through
 from lab.report.verdicts import Shown
+from lab.results.findings import Finding
 from stages.report.evidence import Evidence
 from stages.report.questions import Question
 from stages.report.site import INDEX, links_from, part, templates, text_of, titles
@@ -52,6 +53,7 @@ def index(questions: Questions, evidence: Evidence) -> dict[str, object]:
     return {
         "hero": part("hero", questions[HERO].panels.get(HERO, []), links[HERO]),
         "card": card,
+        "notes_overlap": _notes_overlap(questions, evidence),
         "questions": part("questions", HEADINGS, answers, links, titles()),
         "tally": part("squares", tally, links["claims"]),
         "notices": notices(evidence),
@@ -66,6 +68,17 @@ def card(stage: str, said: Told, found: Told, caller: Callable[[], str]) -> Mark
         Mark(words, place(each.value), place(each.low), place(each.high)) for words, each in of_both
     ]
     return part("card", links_from(INDEX)[stage], titles()[stage], block(caller()), *marks)
+
+
+def _notes_overlap(questions: Questions, evidence: Evidence) -> tuple[str, Finding] | None:
+    """How much the notes' copies overlap, which only a GPU shows, and on which machine."""
+    if found := questions["bench_overlap"].values.get("notes_overlap"):
+        return say("here"), found
+    for machine in evidence.references:
+        taken = machine.taken.get("bench_overlap")
+        if taken and (found := taken.findings.get("notes_overlap")):
+            return machine.name, found
+    return None
 
 
 def _answer(stage: str, made: Question, evidence: Evidence) -> Answer:

@@ -14,8 +14,8 @@ from lab.report.verdicts import verdict_and_number
 from lab.results.findings import Finding
 from lab.tools.profiles import in_use
 from stages.report.evidence import Evidence, Reference
+from stages.report.front_page import Questions
 
-SOURCE = "https://github.com/d2l-lab/d2l-lab"
 UNKNOWN = "–"
 NUMBERS = {  # what readers of benchmarks compare: by stage and finding, and its unit in the table's
     ("bench_hardware", "peak_float32_gflop_per_s"): 1,
@@ -29,16 +29,18 @@ PEAK = next(iter(NUMBERS))
 ByStage = Mapping[str, Mapping[str, Any]]  # findings and conditions by name
 
 
-def values(of_here: ByStage, evidence: Evidence) -> dict[str, object]:
+def values(questions: Questions, evidence: Evidence) -> dict[str, object]:
     """What the page's text names.
 
     Args:
-        of_here: what the questions' pages name, by stage.
+        questions: the pages, by stage, with the numbers that were found here.
         evidence: the verdicts here, and other machines.
     """
     here = say("here")
     references = evidence.references
-    by_stage = {here: of_here} | {each.name: _by_stage(each) for each in references}
+    by_stage: dict[str, ByStage] = {here: {stage: q.values for stage, q in questions.items()}} | {
+        each.name: _by_stage(each) for each in references
+    }
     judged: Machines = {here: {f.claim.id: f for f in evidence.judgements}} | {
         each.name: each.judgements for each in references
     }
@@ -58,7 +60,6 @@ def values(of_here: ByStage, evidence: Evidence) -> dict[str, object]:
         "opposite": [claim.id for claim in apart if contradicts(claim, judged)],
         "effects": [_effects(each, evidence) for each in references],
         "damaged": evidence.damaged,
-        "source": SOURCE,
     }
 
 
