@@ -7,6 +7,7 @@ wide and its text at least `SMALLEST`, so that a phone shows it with 9 pixels a 
 import io
 import itertools
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +52,9 @@ FAINT = "#8c959f"  # lines of what is not measured here: the book's numbers, gui
 FAINT_TEXT = "#5b646d"  # and their names
 PAPER = "#ffffff"
 LETTERS = "DejaVu Sans"
+# in an SVG: where a reader has no such font, Verdana is about as wide
+FAMILY = f"font-family: '{LETTERS}', Verdana, sans-serif"
+LINE = 1.2 * SMALLEST  # points from a line of text to the next
 VIRTUAL_HATCH = "////"  # marks whatever was measured on virtual devices
 
 STYLE: dict[Any, Any] = {
@@ -100,10 +104,15 @@ def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
             _settle_ticks(axes)
         engine.execute(fig)
         fig.set_layout_engine(None)  # with one, saving draws everything another time
-        content = io.BytesIO()
-        fig.savefig(content, format="svg", metadata={"Date": None, "Creator": None})
+        drawn = _as_svg(fig)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content.getvalue())
+    path.write_bytes(drawn)
+
+
+def _as_svg(fig: Figure) -> bytes:
+    content = io.BytesIO()
+    fig.savefig(content, format="svg", metadata={"Date": None, "Creator": None})
+    return re.sub('font-family: [^;"]*', FAMILY, content.getvalue().decode()).encode()
 
 
 def _settle_ticks(axes: Axes) -> None:
@@ -128,7 +137,7 @@ def _settle_ticks(axes: Axes) -> None:
 def _power_in_words(value: float, position: int) -> str:
     power = round(np.log10(value))
     if -3 <= power <= 4:
-        return f"{value:g}"
+        return f"{value:,g}"
     return f"10{superscript(str(power))}"
 
 
@@ -185,7 +194,7 @@ def plain_ticks(axis: Axis) -> None:
 
 
 def _plainly(value: float, position: int) -> str:
-    return f"{value:g}" if 1e-3 <= value < 1e5 else number(value, 1)
+    return f"{value:,g}" if 1e-3 <= value < 1e5 else number(value, 1)
 
 
 def key(fig: Figure, axes: Axes, columns: int = 2) -> None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -31,17 +32,17 @@ def dots(
     title: str = "",
     *,
     one: float | None = 1.0,
-    log: bool = True,
     virtual: bool = False,
 ) -> Draw:
     """A dot with its interval for each row, its number beside it; the first row on top.
+
+    Equal distances are equal factors.
 
     Args:
         rows: numbers, with intervals where they have some, by the rows' names.
         xlabel: the quantity and its unit.
         title: of the panel, where a figure has several.
         one: where a line stands that dots lie left or right of, as of equal speed; None: nowhere.
-        log: whether equal distances are equal factors.
         virtual: whether this was measured on virtual devices.
     """
 
@@ -57,7 +58,7 @@ def dots(
                 axes.plot(x.value, row, "o", color=figures.COLOURS[0], markersize=7)
                 _write(axes, x.high, row, number(rows[name]))
             name_rows(axes, list(found))
-            _limit(axes, [end for x in found.values() for end in (x.low, x.high)], one, log)
+            _limit(axes, [end for x in found.values() for end in (x.low, x.high)], one)
             if virtual:
                 figures.say_virtual(fig)
 
@@ -152,6 +153,8 @@ def lines(
                 ends.append((line.name, line.x[-1], line.y[-1], colour))
             if xscale == "log":
                 plain_axis(axes, "x")
+            elif all(float(x).is_integer() for line in shown for x in line.x):
+                axes.locator_params(axis="x", integer=True)
             axes.autoscale_view()  # labels lie where the limits will be
             figures.label_ends(axes, ends, gap=LETTERS / (height - FRAME))
             if virtual:
@@ -202,9 +205,26 @@ def timeline(
 
 def name_rows(axes: Axes, rows: Sequence[str]) -> None:
     """Name the rows of a plot, the first on top."""
-    axes.set_yticks(range(len(rows)), rows)
+    for at, name in enumerate(rows):
+        name_row(axes, at, name)
+    axes.set_yticks([])
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.grid(visible=False, axis="y")
+
+
+def name_row(axes: Axes, at: float, name: str, **style: Any) -> None:
+    """Write a row's name left of the axes, each line a text that ends there in any font."""
+    lines = name.split("\n")
+    for n, line in enumerate(lines):
+        axes.annotate(
+            line,
+            (0, at),
+            (-5, figures.LINE * ((len(lines) - 1) / 2 - n)),
+            xycoords=axes.get_yaxis_transform(),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            **style,
+        )
 
 
 def in_two_lines(label: str) -> str:
@@ -246,13 +266,9 @@ def _write(axes: Axes, x: float, row: float, text: str) -> None:
     axes.annotate(text, (x, row), (7, 0), textcoords="offset points", va="center")
 
 
-def _limit(axes: Axes, shown: Sequence[float], one: float | None, log: bool) -> None:
-    """Limits with room for the numbers beside the dots."""
-    ends = [*shown, *([] if one is None else [one])]
+def _limit(axes: Axes, shown: Sequence[float], one: float | None) -> None:
+    """Limits with room for the numbers beside the dots; an interval that ends at 0 leaves them."""
+    ends = [end for end in (*shown, one or 0) if end > 0]
     low, high = min(ends), max(ends)
-    if log:  # where nothing is 0: an interval that ends there leaves the axes
-        low = min(end for end in ends if end > 0)
-        axes.set(xscale="log", xlim=(low / ROOM, high * ROOM * (high / low) ** 0.12))
-        plain_axis(axes, "x")
-    else:
-        axes.set_xlim(min(0.0, low), high + 0.18 * (high - min(0.0, low)))
+    axes.set(xscale="log", xlim=(low / ROOM, high * ROOM * (high / low) ** 0.12))
+    plain_axis(axes, "x")

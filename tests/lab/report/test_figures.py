@@ -1,12 +1,13 @@
 """The house style of figures: whole or not at all, labels apart."""
 
 import itertools
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.report import figures
+from lab.report import figures, plots
 
 
 def test_an_error_while_drawing_leaves_the_old_file(tmp_path):
@@ -24,3 +25,26 @@ def test_spread_labels_keep_their_order_and_distance_under_the_top(positions):
     order = sorted(range(len(positions)), key=positions.__getitem__)
     heights = [placed[i] for i in order]
     assert all(high - low >= 5 - 1e-9 for low, high in itertools.pairwise(heights))
+
+
+def test_without_our_font_letters_have_no_serifs_and_names_still_end_at_the_axes(tmp_path):
+    path = tmp_path / "a.svg"
+    plots.bars({"one\ntwo": [1.0], "three": [2.0]}, "Time (s)")(path)
+    svg = path.read_text()
+    assert all(family.endswith("sans-serif") for family in re.findall("font-family: ([^;]*)", svg))
+    lines = [re.search(f'<text style="([^"]*)" x="([^"]*)".*>{n}<', svg) for n in NAMES]
+    assert all("text-anchor: end" in line[1] for line in lines)
+    assert len({line[2] for line in lines}) == 1
+
+
+NAMES = ("one", "two", "three")
+
+
+@pytest.mark.parametrize("last", [2, 3, 4, 10, 100])
+def test_an_axis_of_whole_numbers_has_whole_ticks(tmp_path, last):
+    path = tmp_path / "a.svg"
+    epochs = range(1, last + 1)
+    plots.lines([plots.Line("", epochs, [1.0] * last)], "Epoch", "Loss")(path)
+    ticks = re.findall(r"text-anchor: middle[^>]*>([\d.]+)<", path.read_text())
+    assert len(ticks) >= 2
+    assert all(tick.isdecimal() for tick in ticks)
