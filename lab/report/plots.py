@@ -17,6 +17,7 @@ from matplotlib.ticker import LogLocator
 from lab.report import figures
 from lab.report.numbers import interval, number
 from lab.report.page import Draw
+from lab.results.stats import SMALLEST_EFFECT
 
 ROW = 0.34  # inches of a row of dots or bars
 FRAME = 0.95  # inches above and below the rows
@@ -42,7 +43,8 @@ def dots(
         rows: numbers, with intervals where they have some, by the rows' names.
         xlabel: the quantity and its unit.
         title: of the panel, where a figure has several.
-        one: where a line stands that dots lie left or right of, as of equal speed; None: nowhere.
+        one: where a line stands that dots lie left or right of, as of equal speed, amid a band of
+            what is too close to it to count; None: nowhere.
         virtual: whether this was measured on virtual devices.
     """
 
@@ -52,6 +54,10 @@ def dots(
             axes = fig.add_subplot()
             _label(axes, xlabel, "", title)
             if one is not None:
+                factor = 1 + SMALLEST_EFFECT
+                axes.axvspan(
+                    one / factor, one * factor, color=figures.FAINT, alpha=0.4, linewidth=0
+                )
                 axes.axvline(one, color=figures.INK, linewidth=1)
             for row, (name, x) in enumerate(found.items()):
                 axes.plot([x.low, x.high], [row, row], color=figures.COLOURS[0], linewidth=2.5)
