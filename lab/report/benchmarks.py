@@ -39,8 +39,8 @@ def devices_in_words(device_kind: str) -> str:
 
 
 def on_virtual_devices(m: Mapping[str, Any]) -> bool:
-    """Whether shares of the CPU stood in for several devices; one of them is just a thread."""
-    return m["device_kind"] == "cpu-virtual" and m["num_devices"] > 1
+    """Whether shares of a CPU stood in for several devices; one alone is just a CPU."""
+    return bool(m["device_kind"] == "cpu-virtual" and m["num_devices"] > 1)
 
 
 def trust(m: Mapping[str, Any], stage: str) -> list[str]:
@@ -87,7 +87,11 @@ def _devices_of(m: Mapping[str, Any]) -> str:
             "virtual devices on the CPU ({n}, threads of each: {threads})", n=n, threads=threads
         )
     if kind in ("cpu", "cpu-virtual"):
-        return say("the processor (threads: {threads})", threads=threads)
+        return (
+            say("one CPU thread")
+            if threads == 1
+            else say("the processor (threads: {threads})", threads=threads)
+        )
     return say("{devices} ({n})", devices=devices_in_words(kind), n=n)
 
 
