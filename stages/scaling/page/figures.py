@@ -46,8 +46,10 @@ def figures(results: Results, found: Findings) -> list[Figure]:
         height=3.8,  # room for both names
         virtual=virtual,
     )
-    steps = [partial(draw_steps, largest_steps(results, net), virtual) for net in NETS]
-    return [Figure("scaling_steps", steps), Figure("scaling_ready", [ready])]
+    steps = [largest_steps(results, net) for net in NETS]
+    high = 0.95 + 0.42 * max(map(len, steps))  # inches, of each panel
+    panels = [partial(draw_steps, each, virtual, high, with_key=each is steps[0]) for each in steps]
+    return [Figure("scaling_steps", panels), Figure("scaling_ready", [ready])]
 
 
 def largest_steps(results: Results, net: str) -> list[Step]:
@@ -58,9 +60,11 @@ def largest_steps(results: Results, net: str) -> list[Step]:
     return found + (list(bucket_steps(results).values()) if net == BUCKETS_OF else [])
 
 
-def draw_steps(steps: Sequence[Step], virtual: bool, path: Path) -> None:
+def draw_steps(
+    steps: Sequence[Step], virtual: bool, height: float, path: Path, *, with_key: bool
+) -> None:
     """Draw steps: bars of their parts, and what was measured over them."""
-    with house.figure(path, house.WIDTH, 1.25 + 0.42 * len(steps)) as fig:
+    with house.figure(path, house.WIDTH, height) as fig:
         axes = fig.add_subplot(xlabel=say("Time per step (ms)"))
         title = say("{net}, {n} images on each device", net=TITLES[steps[0].net], n=steps[0].images)
         axes.set_title(title, x=0)
@@ -68,7 +72,8 @@ def draw_steps(steps: Sequence[Step], virtual: bool, path: Path) -> None:
             draw_step(axes, row, step, virtual)
         plots.name_rows(axes, [plots.in_two_lines(translation(s.allreduce)) for s in steps])
         axes.set_xlim(0, None)
-        house.key(fig, axes)
+        if with_key:
+            house.key(fig, axes)
 
 
 def draw_step(axes: Axes, row: int, step: Step, virtual: bool) -> None:
