@@ -4,7 +4,7 @@ import ast
 import logging
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,15 @@ def in_a_word(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A figure as a page shows it: its title, its panels as SVG, and its caption."""
+
+    title: Markup
+    panels: Sequence[Markup]
+    caption: Markup
+
+
 @dataclass
 class QuestionCalls:
     """What the text of a question's page may call, and what its calls have shown.
@@ -92,7 +101,7 @@ class QuestionCalls:
         figures: those that the text may show, by name.
         explorables: what it may offer to play with, by name.
         on_gpu: whether the page's results are a GPU's.
-        panels: of the figures that it has shown, as SVG.
+        shown: the figures that it has shown, by name.
         used: the explorables that it has shown.
         failures: the figures that could not be drawn.
     """
@@ -102,7 +111,7 @@ class QuestionCalls:
     figures: Mapping[str, Figure] = field(default_factory=dict)
     explorables: Mapping[str, Explorable] = field(default_factory=dict)
     on_gpu: bool = False
-    panels: dict[str, list[Markup]] = field(default_factory=dict)
+    shown: dict[str, Shown] = field(default_factory=dict)
     used: list[str] = field(default_factory=list)
     failures: list[LabError] = field(default_factory=list)
 
@@ -123,11 +132,6 @@ class QuestionCalls:
         if name not in self.figures:
             raise TextError(f"{where}: no figure {name}; there are {[*self.figures]}")
         figure = self.figures[name]
-        try:
-            figure.draw(self.folder)
-        except Exception as error:  # whatever the results are, the rest of the page is shown
-            self.failures.append(failure(self.stage, error, f", figure {name}"))
-            return part("missing_figure", name)
         found = re.fullmatch(r"<p><strong>(.+?)</strong>(.*)</p>", block(caller()))
         if not found:
             raise TextError(
@@ -135,11 +139,17 @@ class QuestionCalls:
                 " paragraph: **What it shows.** ..."
             )
         title, caption = (Markup(text.strip()) for text in found.groups())
-        self.panels[name] = [
+        try:
+            figure.draw(self.folder)
+        except Exception as error:  # whatever the results are, the rest of the page is shown
+            self.failures.append(failure(self.stage, error, f", figure {name}"))
+            return part("missing_figure", name)
+        panels = [
             Markup(inlined((self.folder / file).read_text(encoding="utf-8"), title.striptags()))
             for file in figure.files
         ]
-        return part("figure_of", name, title, self.panels[name], caption)
+        self.shown[name] = Shown(title, panels, caption)
+        return part("figure_of", name, self.shown[name])
 
     def explorable(self, name: str, title: str, caller: Callable[[], str]) -> Markup:
         """Offer something to play with; the text of the call says how to read it."""

@@ -51,7 +51,7 @@ def index(questions: Questions, evidence: Evidence) -> dict[str, object]:
     answers = {stage: _answer(stage, made, evidence) for stage, made in questions.items()}
     tally = verdicts.tally(verdicts.of_the_notes(evidence.judgements))
     return {
-        "hero": part("hero", questions[HERO].panels.get(HERO, []), links[HERO]),
+        "hero": part("hero", questions[HERO].shown.get(HERO), links[HERO]),
         "card": card,
         "notes_overlap": _notes_overlap(questions, evidence),
         "questions": part("questions", HEADINGS, answers, links, titles()),

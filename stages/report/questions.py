@@ -31,7 +31,7 @@ from lab.report.language import say
 from lab.report.machines import in_one_line, notes_on, speeds
 from lab.report.prose import Prose, fill_in
 from lab.results.documents import read_conditions, read_results
-from stages.report.calls import QuestionCalls, failure, in_a_word, of_each_page
+from stages.report.calls import QuestionCalls, Shown, failure, in_a_word, of_each_page
 from stages.report.evidence import Evidence
 from stages.report.site import STAGES, head_and_foot, part, rendered, script_of, text_of, titles
 
@@ -44,7 +44,7 @@ class Question:
         html: the page.
         prose: its text; empty where the results cannot be shown.
         values: what the text names.
-        panels: of its figures, as SVG.
+        shown: its figures, by name.
         problem: why the results cannot be shown, if they cannot.
         failures: what should have been drawn and was not.
     """
@@ -52,7 +52,7 @@ class Question:
     html: str
     prose: Prose
     values: Mapping[str, Any]
-    panels: Mapping[str, Sequence[Markup]]
+    shown: Mapping[str, Shown]
     problem: str
     failures: Sequence[LabError]
 
@@ -89,7 +89,7 @@ def question(stage: str, folder: Path, evidence: Evidence) -> Question:
         problem = _not_drawn(stage, error)
         calls.failures.append(failure(stage, error))
     html = _html(calls, evidence, prose, problem, conditions)
-    return Question(html, prose, values, calls.panels, problem, calls.failures)
+    return Question(html, prose, values, calls.shown, problem, calls.failures)
 
 
 def _read(stage: str, reports: Path) -> tuple[Any, Any]:

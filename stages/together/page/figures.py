@@ -1,13 +1,14 @@
 """The figures and tables of the page on all techniques together: a staircase for each accuracy."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby, pairwise
 from pathlib import Path
 from statistics import median
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator
+from matplotlib.transforms import Transform
 
 from lab.report import figures as style
 from lab.report import plots
@@ -103,21 +104,28 @@ class Row:
         return median(s / n for s, n in zip(found.seconds, found.epochs, strict=True))
 
 
-ROOM = 0.9  # of the bars' width, for the times beside them
+FASTER, FEWER, NO_GAIN = "faster epochs", "fewer epochs", "no gain here"
+COLOURS = {FASTER: style.COLOURS[0], FEWER: style.COLOURS[2], NO_GAIN: style.FAINT}
+ROOM = 0.34  # of the bars' width, for the times left of them
+HEADING = 0.75  # of a row's height
 
 
 def values(results: Results, found: Findings) -> dict[str, object]:
     target, *further = targets_of(results)
-    rows = staircase(results, target)
+    rows, later = staircase(results, target), {each: staircase(results, each) for each in further}
     first, last, of = rows[0], rows[-1], {row.rung: row for row in rows}
     start = [row for row in rows if row.rung in SAME_STEPS][-1]
     alike = [row.epoch_s for row in rows if row.rung in (start.rung, HE, MOMENTUM, ONE_CYCLE)]
+    best = best_of(rows)
     return {
         "target": target,
-        "further": {each: staircase(results, each) for each in further},
+        "further": later,
         "rows": rows,
+        "missed": any(not row.found.reached for each in (rows, *later.values()) for row in each),
         "speedup": found.get(f"speedup_to_{target}"),
-        "best": of.get(fastest({r.rung: r.found for r in rows if r.found.reached}) or "", last),
+        "best": best,
+        "by_faster_epochs": first.epoch_s / best.epoch_s,
+        "by_fewer_epochs": first.epochs / best.epochs,
         "first": first,
         "last": last,
         "start": start,
@@ -130,10 +138,10 @@ def values(results: Results, found: Findings) -> dict[str, object]:
 
 
 def figures(results: Results, found: Findings) -> list[Figure]:
-    first, *further = [
-        partial(_draw, target, staircase(results, target)) for target in targets_of(results)
-    ]
-    return [Figure("together", [first]), *([Figure("further", further)] if further else [])]
+    (target, rows), *further = [(each, staircase(results, each)) for each in targets_of(results)]
+    together = Figure("together", [partial(_draw, target, rows)])
+    later = [partial(_draw, *each) for each in further]
+    return [together, *([Figure("further", later)] if later else [])]
 
 
 def staircase(results: Results, target: int) -> list[Row]:
@@ -149,52 +157,94 @@ def _after_one(results: Results, rung: str) -> float:
     return median(value for m in first for value in m.values) if first else 0.0
 
 
+def best_of(rows: Sequence[Row]) -> Row:
+    """The fastest row of those that reached the accuracy; the last one if none did."""
+    best = fastest({row.rung: row.found for row in rows if row.found.reached})
+    return next((row for row in rows if row.rung == best), rows[-1])
+
+
+def gain_of(above: Row, row: Row) -> str:
+    """What a row gains on the one above it."""
+    if not row.found.reached or row.seconds >= above.seconds:
+        return NO_GAIN
+    return FEWER if row.epochs < above.epochs else FASTER
+
+
+def groups_of(rows: Sequence[Row]) -> list[tuple[str, list[tuple[Row, Row]]]]:
+    """All rows but the first, each with the one above it; neighbours of one gain are a group."""
+    return [(gain, list(of)) for gain, of in groupby(pairwise(rows), lambda two: gain_of(*two))]
+
+
 def _draw(target: int, rows: Sequence[Row], path: Path) -> None:
+    lines = len(rows) + HEADING * len(groups_of(rows))
+    with style.figure(path, style.WIDTH, 1 + 0.34 * lines) as fig:
+        _draw_stairs(fig.add_subplot(), target, rows, plots.in_two_lines)
+
+
+def _draw_stairs(axes: Axes, target: int, rows: Sequence[Row], named: Callable[[str], str]) -> None:
+    """Draw a row under the other, those that gain the same under its heading."""
     seconds = [row.seconds for row in rows]
-    low = min(seconds) / 1.5
-    high = max(seconds) * (max(seconds) / low) ** ROOM
-    with style.figure(path, style.WIDTH, 0.9 + 0.36 * len(rows)) as fig:
-        axes = fig.add_subplot()
-        for at, row in enumerate(rows):
-            _draw_stair(axes, at, seconds[max(0, at - 1)], row)
-        plots.name_rows(axes, [plots.in_two_lines(row.label) for row in rows])
-        axes.set(xscale="log", xlim=(low, high))
-        axes.set_title(say("Seconds to {target}% test accuracy", target=target), x=0)
-        plots.plain_axis(axes, "x")
-        if high > 100 * low:  # ticks at the powers of ten alone, or their numbers would touch
-            axes.xaxis.set_major_locator(LogLocator())
+    low, high = min(seconds), 1.02 * max(seconds)
+    axes.set(xscale="log", xlim=(low * (low / high) ** ROOM, high))
+    axes.set_xlabel(say("Time to {target}% test accuracy (s)", target=target))
+    plots.plain_axis(axes, "x")
+    _write_beside(axes, axes.transAxes, 1, say("epochs\n× time"), va="bottom")
+    _draw_row(axes, 0, rows[0], rows[0], style.INK)
+    plots.name_row(axes, 0, named(rows[0].label))
+    at = 0.0
+    for gain, steps in groups_of(rows):
+        at += HEADING
+        _draw_heading(axes, at, len(steps), gain)
+        for above, row in steps:
+            at += 1
+            _draw_row(axes, at, above, row, COLOURS[gain])
+            plots.name_row(axes, at, named(row.label))
+    axes.set_yticks([])
+    axes.spines.left.set_visible(False)
+    axes.set_ylim(at + 0.6, -0.6)
 
 
-def _draw_stair(axes: Axes, at: int, before: float, row: Row) -> None:
-    """Draw a bar from the seconds of the row above to its own; of the first a mark alone."""
-    after = row.seconds
-    colour = style.COLOURS[1 if after > before else 2] if at else style.FAINT
+def _draw_heading(axes: Axes, at: float, num_rows: int, gain: str) -> None:
+    """Name a group above its rows, and hold these together by a line left of the bars."""
+    colour, across = COLOURS[gain], axes.get_yaxis_transform()
+    words = {"color": style.text_colour(colour), "fontweight": "bold"}
+    plots.name_row(axes, at + 0.2, translation(gain), **words)
+    ends = [at + 0.6, at + num_rows + 0.4]
+    axes.plot([0, 0], ends, color=colour, linewidth=4, transform=across, clip_on=False)
+
+
+def _draw_row(axes: Axes, at: float, above: Row, row: Row, colour: str) -> None:
+    """Draw a bar from the seconds of the row above to its own, which a mark ends."""
+    left, right = sorted((above.seconds, row.seconds))
     axes.barh(
         at,
-        abs(after - before) if at else 0,
-        left=min(before, after),
+        right - left,
+        left=left,
         height=0.62,
         facecolor=colour,
         hatch=style.VIRTUAL_HATCH if row.virtual else None,
         edgecolor=style.PAPER,
     )
-    axes.plot([after, after], [at - 0.31, at + 0.31], color=colour, linewidth=2.5)
+    axes.plot([row.seconds] * 2, [at - 0.31, at + 0.31], color=colour, linewidth=2.5)
     axes.annotate(
-        _total(row), (max(before, after), at), (5, 0), textcoords="offset points", va="center"
-    )
-    axes.text(
-        1,
-        at,
-        f"{row.epochs} × {duration(row.epoch_s)}",
-        transform=axes.get_yaxis_transform(),
+        row.mark + duration(row.seconds),
+        (left, at),
+        (-5, 0),
+        textcoords="offset points",
         ha="right",
         va="center",
+    )
+    _write_beside(axes, axes.get_yaxis_transform(), at, f"{row.epochs} × {duration(row.epoch_s)}")
+
+
+def _write_beside(axes: Axes, places: Transform, at: float, text: str, va: str = "center") -> None:
+    """Write into the column right of the bars."""
+    axes.annotate(
+        text,
+        (1, at),
+        (8, 0),
+        xycoords=places,
+        textcoords="offset points",
+        va=va,
         color=style.FAINT_TEXT,
     )
-
-
-def _total(row: Row) -> str:
-    text = duration(row.seconds)
-    if not row.found.reached:
-        text = f"≥ {text}"
-    return f"≈ {text}" if row.found.extrapolated else text

@@ -8,18 +8,21 @@ import torch
 
 from lab.core.params import load
 from lab.results.measurements import Measurement, Results
+from stages.together.findings import findings
 from stages.together.measure.ladder import Run, ladder
 from stages.together.measure.one_run import train_rung
 from stages.together.measure.params import Params
 from stages.together.measure.time_to_accuracy import (
     BF16,
     HE,
+    MOMENTUM,
     NOTES_WAY,
     ONE_CYCLE,
     RUNGS,
     seconds_to,
     timed_in_part,
 )
+from stages.together.page.figures import FASTER, FEWER, NO_GAIN, groups_of, staircase, values
 from tests.helpers import edit_params, write_data
 
 LADDER = {rung.lesson: rung for rung in ladder(bf16=True)}
@@ -127,3 +130,32 @@ def test_one_cycle_counts_to_its_end_and_by_the_mean_of_its_seeds():
     assert (found.seconds, found.reached, found.extrapolated) == ((4.0, 4.2), True, False)
     assert found.accuracy == pytest.approx(83.05)
     assert not seconds_to(RESULTS, ONE_CYCLE, 90).reached, "not in the end, where it counts"
+
+
+ONE_SEED = Results(
+    [
+        Measurement("seconds", NOTES_WAY, 1, (20.0,), columns={"target": 0, "seed": 0}),
+        *epochs(BF16, 83, 0, 5.0, [50, 84]),
+        *epochs(HE, 83, 0, 6.0, [83]),
+        *epochs(MOMENTUM, 83, 0, 4.0, [60, 70]),
+        *epochs(ONE_CYCLE, 83, 0, 5.0, [84]),
+    ]
+)
+
+
+def test_a_row_gains_by_faster_or_by_fewer_epochs_or_not_at_all():
+    """Momentum never reaches the accuracy, and the row after it is compared with its time."""
+    groups = groups_of(staircase(ONE_SEED, 83))
+    assert [(gain, [row.rung for _, row in of]) for gain, of in groups] == [
+        (FASTER, [BF16]),
+        (FEWER, [HE]),
+        (NO_GAIN, [MOMENTUM]),
+        (FEWER, [ONE_CYCLE]),
+    ]
+
+
+def test_the_two_gains_of_the_title_make_up_the_speed_up():
+    found = values(ONE_SEED, findings(ONE_SEED))
+    assert found["best"].rung == ONE_CYCLE
+    assert (found["by_faster_epochs"], found["by_fewer_epochs"]) == (4.0, 2.0)
+    assert found["speedup"].value == pytest.approx(8.0)
