@@ -34,7 +34,7 @@ def inlined(svg: str, alt: str) -> str:
                 element.remove(child)
         element.tag = NAMESPACE.sub("", element.tag)
         element.attrib = {
-            NAMESPACE.sub("", key): _in_page_colours(" ".join(value.split()))
+            NAMESPACE.sub("", key): in_page_colours(FONT.sub("", " ".join(value.split())))
             for key, value in element.items()
             if key != "id" or value in referred
         }
@@ -50,9 +50,8 @@ def inlined(svg: str, alt: str) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _in_page_colours(value: str) -> str:
-    """An attribute without fonts' names, its colours those that a page has in light and dark."""
-    value = FONT.sub("", value)
+def in_page_colours(svg: str) -> str:
+    """A figure, or a part of it, in the colours that a page has in light and dark."""
     for colour, variable in VARIABLES.items():
-        value = value.replace(colour, variable)
-    return value
+        svg = svg.replace(colour, variable)
+    return svg

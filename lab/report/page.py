@@ -12,12 +12,14 @@ Draw = Callable[[Path], None]  # writes an SVG file, its words in the language t
 class Figure:
     """A figure: its file's stem, and who draws it. Its title and caption stand in the page's text.
 
-    Its panels are files of their own, at most `figures.WIDTH` inches wide: a page sets them side by
-    side where it has room, and one under the other on a phone.
+    Its `card`, if it has one, writes it under its title as a PNG, for previews of links. Its panels
+    are files of their own, at most `figures.WIDTH` inches wide: a page sets them side by side where
+    it has room, and one under the other on a phone.
     """
 
     name: str
     panels: Sequence[Draw]
+    card: Callable[[str, Path], None] | None = None
 
     @property
     def files(self) -> list[str]:

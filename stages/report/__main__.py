@@ -22,6 +22,7 @@ from lab.core.process import die_with_parent, run
 from lab.report.language import CHINESE, ENGLISH, speaking
 from lab.report.machines import warning_of
 from stages.report import about
+from stages.report.dark_twin import dark_twin
 from stages.report.evidence import Evidence, read_evidence
 from stages.report.questions import Question, question
 from stages.report.site import FOLDER, file_of
@@ -76,7 +77,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folders = {language: Path(temporary) / language for language in LANGUAGES}
         drawn = draw(chosen or BOOK_ORDER, folders, evidence)
-        figures = {path.name: path.read_bytes() for path in folders[ENGLISH].glob("*.svg")}
+        figures = {path.name: path.read_bytes() for path in folders[ENGLISH].glob("*")}
     pages = {
         file_of(stage, language): made.html
         for language, questions in drawn.items()
@@ -92,10 +93,12 @@ def main() -> None:
     for page, html in pages.items():
         write_atomically(REPORTS / page, html.encode())
     if not chosen:
-        # for a code host; a page holds all that it shows
+        # for a code host and for links; a page holds all that it shows
+        if hero := figures.get(f"{about.HERO}.svg"):
+            figures[f"{about.HERO}-dark.svg"] = dark_twin(hero.decode()).encode()
         for name, content in figures.items():
             write_atomically(FIGURES / name, content)
-        _remove_others(FIGURES, "*.svg", figures)
+        _remove_others(FIGURES, "*", figures)
         _remove_others(REPORTS / FOLDER, "*.html", [Path(page).name for page in pages])
         _warn(drawn[ENGLISH], evidence)
     _fail(drawn)

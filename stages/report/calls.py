@@ -14,7 +14,7 @@ from markupsafe import Markup
 from lab.core.errors import LabError
 from lab.report import address
 from lab.report.inline_svg import inlined
-from lab.report.language import in_markdown, say
+from lab.report.language import ENGLISH, in_markdown, language, say
 from lab.report.page import Explorable, Figure
 from lab.report.prose import TextError, block
 from lab.report.verdicts import SHOWN, in_brief
@@ -22,6 +22,7 @@ from stages.report.evidence import Evidence
 from stages.report.site import STAGES, links_from, part, titles
 
 Calls = Mapping[str, object]  # functions and addresses, by the names that texts have for them
+CARD = "card.png"  # what a link to the report shows
 log = logging.getLogger(__name__)
 
 
@@ -141,6 +142,8 @@ class QuestionCalls:
         title, caption = (Markup(text.strip()) for text in found.groups())
         try:
             figure.draw(self.folder)
+            if figure.card and language() == ENGLISH:
+                figure.card(title.striptags(), self.folder / CARD)
         except Exception as error:  # whatever the results are, the rest of the page is shown
             self.failures.append(failure(self.stage, error, f", figure {name}"))
             return part("missing_figure", name)

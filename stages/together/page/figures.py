@@ -139,7 +139,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
 
 def figures(results: Results, found: Findings) -> list[Figure]:
     (target, rows), *further = [(each, staircase(results, each)) for each in targets_of(results)]
-    together = Figure("together", [partial(_draw, target, rows)])
+    together = Figure("together", [partial(_draw, target, rows)], partial(_draw_card, target, rows))
     later = [partial(_draw, *each) for each in further]
     return [together, *([Figure("further", later)] if later else [])]
 
@@ -179,6 +179,16 @@ def _draw(target: int, rows: Sequence[Row], path: Path) -> None:
     lines = len(rows) + HEADING * len(groups_of(rows))
     with style.figure(path, style.WIDTH, 1 + 0.34 * lines) as fig:
         _draw_stairs(fig.add_subplot(), target, rows, plots.in_two_lines)
+
+
+def _draw_card(target: int, rows: Sequence[Row], title: str, path: Path) -> None:
+    """Draw the rows as far as the fastest one, under the figure's title."""
+    with style.figure(path, *style.CARD, room=(0.02, 0.01, 0.96, 0.84)) as fig:
+        lines = title.replace(": ", ":\n")
+        fig.text(0.02, 0.96, lines, va="top", fontsize=14, fontweight="bold")
+        name = "d2l-lab: Dive into Deep Learning, measured"
+        fig.text(0.02, 0.03, name, color=style.FAINT_TEXT)
+        _draw_stairs(fig.add_subplot(), target, rows[: rows.index(best_of(rows)) + 1], str)
 
 
 def _draw_stairs(axes: Axes, target: int, rows: Sequence[Row], named: Callable[[str], str]) -> None:

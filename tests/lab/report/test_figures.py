@@ -6,6 +6,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from lab.report import figures, plots
 
@@ -48,3 +49,15 @@ def test_an_axis_of_whole_numbers_has_whole_ticks(tmp_path, last):
     ticks = re.findall(r"text-anchor: middle[^>]*>([\d.]+)<", path.read_text())
     assert len(ticks) >= 2
     assert all(tick.isdecimal() for tick in ticks)
+
+
+def test_a_preview_has_the_size_that_sites_ask_for_and_the_same_bytes_twice(tmp_path):
+    def draw(path):
+        with figures.figure(path, *figures.CARD) as fig:
+            fig.add_subplot().plot([1, 2])
+        return path.read_bytes()
+
+    assert draw(tmp_path / "a.png") == draw(tmp_path / "b.png")
+    with Image.open(tmp_path / "a.png") as picture:
+        assert picture.size == (1200, 630)
+        assert picture.text == {}, "no date, no software"

@@ -9,6 +9,7 @@ from lab.claims.book_order import BOOK_ORDER
 from lab.core.errors import DataError
 from lab.core.files import read_rows, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
+from lab.report.figures import PAPER
 from lab.results.derived import taken_under
 from lab.tools.references import stage_of
 from stages.bench_input.measure.params import RESIDENT
@@ -24,13 +25,23 @@ EVIL = "<script>alert(1)"
 def test_the_report_is_the_same_bytes_twice_without_torch(drawn, project):
     first = {name: (drawn / name).read_bytes() for name in files(drawn)}
     pages = {file_of(page, each) for page in (INDEX, *ABOUT, *BOOK_ORDER) for each in ("en", "zh")}
-    assert {*pages, "README.md", "figures/together.svg"} <= set(first)
+    figures = {"figures/together.svg", "figures/together-dark.svg", "figures/card.png"}
+    assert {*pages, "README.md", *figures} <= set(first)
     report_without_torch(project, hash_seed="2")
     reports = project / "reports"
     assert files(reports) == set(first)
     assert [name for name in first if (reports / name).read_bytes() != first[name]] == []
     for page in pages:
         assert not re.search("<strong>(Synthetic data|合成数据)", first[page].decode())
+
+
+def test_the_dark_twin_of_the_first_figure_says_the_same_in_other_colours(drawn):
+    light, dark = (
+        (drawn / "figures" / f"together{theme}.svg").read_text() for theme in ("", "-dark")
+    )
+    texts, colours = ">([^<>]*)</text>", "#[0-9a-f]{6}"
+    assert re.findall(texts, light) == re.findall(texts, dark) != []
+    assert set(re.findall(colours, light)) & set(re.findall(colours, dark)) <= {PAPER}
 
 
 def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_the_rest(project):
