@@ -24,6 +24,7 @@ from lab.report.machines import warning_of
 from stages.report import about
 from stages.report.dark_twin import dark_twin
 from stages.report.evidence import Evidence, read_evidence
+from stages.report.front_page import HERO
 from stages.report.questions import Question, question
 from stages.report.site import FOLDER, file_of
 
@@ -94,8 +95,8 @@ def main() -> None:
         write_atomically(REPORTS / page, html.encode())
     if not chosen:
         # for a code host and for links; a page holds all that it shows
-        if hero := figures.get(f"{about.HERO}.svg"):
-            figures[f"{about.HERO}-dark.svg"] = dark_twin(hero.decode()).encode()
+        if hero := figures.get(f"{HERO}.svg"):
+            figures[f"{HERO}-dark.svg"] = dark_twin(hero.decode()).encode()
         for name, content in figures.items():
             write_atomically(FIGURES / name, content)
         _remove_others(FIGURES, "*", figures)

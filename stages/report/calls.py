@@ -19,10 +19,9 @@ from lab.report.page import Explorable, Figure
 from lab.report.prose import TextError, block
 from lab.report.verdicts import SHOWN, in_brief
 from stages.report.evidence import Evidence
-from stages.report.site import STAGES, links_from, part, titles
+from stages.report.site import CARD, STAGES, links_from, part, titles
 
 Calls = Mapping[str, object]  # functions and addresses, by the names that texts have for them
-CARD = "card.png"  # what a link to the report shows
 log = logging.getLogger(__name__)
 
 
@@ -143,7 +142,7 @@ class QuestionCalls:
         try:
             figure.draw(self.folder)
             if figure.card and language() == ENGLISH:
-                figure.card(title.striptags(), self.folder / CARD)
+                figure.card(title.striptags(), self.folder / Path(CARD).name)
         except Exception as error:  # whatever the results are, the rest of the page is shown
             self.failures.append(failure(self.stage, error, f", figure {name}"))
             return part("missing_figure", name)
