@@ -1,22 +1,30 @@
-"""Load all images once into one tensor of bytes, then take shuffled batches from it."""
+"""Convert images one by one, as a data set does, or a whole batch of bytes that is in memory."""
 
-from collections.abc import Iterator
+import time
 
 import torch
 from torch import Tensor
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
-# yours: FashionMNIST(...).data and .targets
-images = torch.randint(256, (60_000, 28, 28), dtype=torch.uint8)
-labels = torch.randint(10, (60_000,))
-images, labels = images.to(device), labels.to(device)
+# yours: FashionMNIST(...).data
+images = torch.randint(256, (10_000, 28, 28)).byte()
+in_memory = images.to(device)  # once, as bytes
 
 
-def batches(size: int) -> Iterator[tuple[Tensor, Tensor]]:
-    for rows in torch.randperm(len(labels), device=device).split(size):
-        X = images[rows, ..., None] / 255  # floats
-        yield X.permute(0, 3, 1, 2), labels[rows]  # channels last
+def one_by_one(rows: Tensor) -> Tensor:
+    floats = [images[row] / 255 for row in rows]
+    return torch.stack(floats)[:, None].to(device)
 
 
-for X, y in batches(256):
-    loss = X.mean() * y.float().mean()  # your training step
+def batch_by_batch(rows: Tensor) -> Tensor:
+    return in_memory[rows.to(device), None] / 255
+
+
+for convert in (one_by_one, batch_by_batch):
+    start = time.perf_counter()
+    for rows in torch.randperm(len(images)).split(256):
+        X = convert(rows)  # your training step takes X
+    X[0, 0, 0, 0].item()  # wait for a GPU
+    seconds = time.perf_counter() - start
+    rate = len(images) / seconds
+    print(f"{convert.__name__}: {rate:,.0f} images/s")

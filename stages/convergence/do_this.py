@@ -1,19 +1,26 @@
 """Raise the learning rate with the batch, after a warm-up."""
 
 import torch
-import torch.nn.functional as F
+from torch.nn.functional import cross_entropy
+from torch.optim.lr_scheduler import LinearLR
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 X = torch.randn(8192, 32, device=device)
-y = torch.randint(10, (8192,), device=device)
-net = torch.nn.Linear(32, 10, device=device)
+y = (X @ torch.randn(32, 10, device=device)).argmax(1)
 
-small, large, lr = 64, 256, 0.1  # lr works with the small batch
-optimizer = torch.optim.SGD(net.parameters(), lr=lr * large / small)
-warm_up = torch.optim.lr_scheduler.LinearLR(optimizer, 0.1, total_iters=16)
-for rows in torch.randperm(len(X), device=device).split(large):
-    optimizer.zero_grad()
-    F.cross_entropy(net(X[rows]), y[rows]).backward()
-    optimizer.step()
-    warm_up.step()  # after each step, not after each epoch
-print(f"{warm_up.get_last_lr()[0]:.2g}")
+
+def loss_after_an_epoch(batch: int, lr: float) -> float:
+    net = torch.nn.Linear(32, 10, device=device)
+    sgd = torch.optim.SGD(net.parameters(), lr)
+    warm_up = LinearLR(sgd, 0.1, total_iters=8)
+    for rows in torch.randperm(len(X)).to(device).split(batch):
+        sgd.zero_grad()
+        cross_entropy(net(X[rows]), y[rows]).backward()
+        sgd.step()
+        warm_up.step()  # after each step, not each epoch
+    return cross_entropy(net(X), y).item()
+
+
+for batch, lr in [(64, 0.1), (256, 0.1), (256, 0.4)]:
+    loss = loss_after_an_epoch(batch, lr)
+    print(f"batch {batch}, rate {lr}: loss {loss:.2f}")

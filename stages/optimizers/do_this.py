@@ -3,21 +3,27 @@
 import torch
 from torch.optim import SGD, Adagrad, Adam
 
+Maker = type[SGD | Adagrad | Adam]
 scales = torch.logspace(0, -1.5, 20)  # of 20 features
 
 
-def loss_after(make: type[SGD | Adagrad | Adam], lr: float, seed: int) -> float:
+def loss_after(make: Maker, lr: float, seed: int) -> float:
     torch.manual_seed(seed)
-    X, w = torch.randn(400, 20) * scales, torch.zeros(20, requires_grad=True)
-    y, optimizer = X @ (1 / scales), make([w], lr=lr)
+    X, w = torch.randn(400, 20) * scales, torch.zeros(20)
+    y = X @ (1 / scales)
+    optimizer = make([w.requires_grad_()], lr=lr)
     for rows in torch.randperm(400).split(10):
         optimizer.zero_grad()
         (X[rows] @ w - y[rows]).square().mean().backward()
         optimizer.step()
-    return (X @ w - y).square().mean().nan_to_num(torch.inf).item()
+    loss = (X @ w - y).square().mean()
+    return loss.nan_to_num(torch.inf).item()
 
 
 for make in (SGD, Adagrad, Adam):
-    tried = {lr: loss_after(make, lr, seed=0) for lr in (0.01, 0.1, 1, 10)}
+    rates = (0.01, 0.1, 1, 10, 100)
+    tried = {lr: loss_after(make, lr, seed=0) for lr in rates}
     best = min(tried, key=lambda lr: tried[lr])
-    print(make.__name__, best, [loss_after(make, best, i) for i in (1, 2, 3)])
+    losses = [loss_after(make, best, seed) for seed in (1, 2, 3)]
+    shown = ", ".join(f"{loss:.2f}" for loss in losses)
+    print(f"{make.__name__} at rate {best}: losses {shown}")

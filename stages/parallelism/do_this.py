@@ -3,15 +3,21 @@
 import torch
 from torch import nn
 
-with torch.device("meta"):  # shapes only: a network of any size takes no memory
+# shapes only: a network of any size takes no memory
+with torch.device("meta"):
     first = nn.Sequential(
         *(nn.Conv2d(1, 20, 3), nn.ReLU(), nn.AvgPool2d(2)),
-        *(nn.Conv2d(20, 50, 5), nn.ReLU(), nn.AvgPool2d(2), nn.Flatten()),
+        *(nn.Conv2d(20, 50, 5), nn.ReLU(), nn.AvgPool2d(2)),
+        nn.Flatten(),
     )
-    second = nn.Sequential(nn.Linear(800, 128), nn.ReLU(), nn.Linear(128, 10))
+    hidden = (nn.Linear(800, 128), nn.ReLU())
+    second = nn.Sequential(*hidden, nn.Linear(128, 10))
     image = torch.empty(1, 1, 28, 28)
 
-gradients = sum(p.nbytes for part in (first, second) for p in part.parameters())
+parameters = [*first.parameters(), *second.parameters()]
+gradients = sum(p.nbytes for p in parameters)
 activations = first(image).nbytes
+print(f"gradients: {gradients / 1000:.1f} kB a step")
+print(f"activations: {activations / 1000:.1f} kB an image")
 # on two devices either is sent twice, so a factor of 2 cancels
-print(f"{gradients / activations:.0f} images")
+print(f"as much at {gradients / activations:.0f} images a step")

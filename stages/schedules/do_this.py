@@ -4,16 +4,27 @@ import math
 
 import torch
 
-steps, warm_up, base = 40, 10, 0.3
+steps, warm_up, base = 200, 20, 0.3
+
+
+def rate(step: int) -> float:
+    if step < warm_up:
+        return base * (step + 1) / warm_up
+    done = (step - warm_up) / (steps - warm_up)
+    return base * (1 + math.cos(math.pi * done)) / 2
+
+
+w = torch.randn(20)  # what the net is to find
 net = torch.nn.Linear(20, 1)
-optimizer = torch.optim.SGD(net.parameters(), lr=base)
+sgd = torch.optim.SGD(net.parameters())
 for step in range(steps):
-    rising = (step + 1) / warm_up
-    falling = 0.5 + 0.5 * math.cos(math.pi * max(0, step - warm_up) / (steps - warm_up))
-    for group in optimizer.param_groups:
-        group["lr"] = base * min(rising, falling)  # before the step, not after the epoch
+    # before the step, not after the epoch
+    sgd.param_groups[0]["lr"] = rate(step)
     X = torch.randn(32, 20)
-    optimizer.zero_grad()
-    (net(X) - X[:, :1]).square().mean().backward()
-    optimizer.step()
-    print(step, f"{optimizer.param_groups[0]['lr']:.3f}")
+    y = X @ w + torch.randn(32)
+    sgd.zero_grad()
+    (net(X)[:, 0] - y).square().mean().backward()
+    sgd.step()
+    if step % 40 == 19 or step == steps - 1:
+        error = (net.weight - w).norm()
+        print(f"{step}: rate {rate(step):.3f}, error {error:.2f}")

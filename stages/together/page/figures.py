@@ -126,6 +126,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
         "best": best,
         "by_faster_epochs": first.epoch_s / best.epoch_s,
         "by_fewer_epochs": first.epochs / best.epochs,
+        "one_cycle": of.get(ONE_CYCLE, last),
         "first": first,
         "last": last,
         "start": start,

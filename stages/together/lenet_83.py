@@ -1,0 +1,96 @@
+"""Train LeNet on Fashion-MNIST to about 83% test accuracy in one epoch.
+
+python lenet_83.py [FOLDER]; the folder, `data` by default, has the images or gets them.
+"""
+
+import ctypes
+import sys
+import time
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+from torch.optim import SGD
+from torchvision.datasets import FashionMNIST
+
+
+class Flatten(nn.Module):
+    def forward(self, X: Tensor) -> Tensor:
+        return X.permute(0, 2, 3, 1).flatten(1)  # channels come last in memory, so it copies none
+
+
+def lenet() -> nn.Sequential:
+    net = nn.Sequential(
+        *(nn.Conv2d(1, 20, 3), nn.ReLU(inplace=True), nn.AvgPool2d(2)),
+        *(nn.Conv2d(20, 50, 5), nn.ReLU(inplace=True), nn.AvgPool2d(2)),
+        *(Flatten(), nn.Linear(800, 128), nn.ReLU(), nn.Linear(128, 10)),
+    )
+    for p in net.parameters():
+        if p.ndim > 1:
+            nn.init.kaiming_normal_(p, nonlinearity="relu")  # He: signals keep their size
+        else:
+            nn.init.zeros_(p)
+    return net
+
+
+def floats(images: Tensor) -> Tensor:
+    used = images[:, :26, :26, None]  # LeNet's last pooling drops what the other pixels lead to
+    return (used / 255).permute(0, 3, 1, 2)  # channels-last: the layout that convolutions like
+
+
+def rates(num_steps: int) -> list[float]:
+    times = [(step + 0.5) / num_steps for step in range(num_steps)]
+    # one cycle: up to 0.1 in a quarter of the steps, then down to 0
+    return [0.1 * min(0.1 + 0.9 * t / 0.25, (1 - t) / 0.75) for t in times]
+
+
+def train(net: nn.Module, X: Tensor, y: Tensor) -> None:
+    # steps in the same direction add up
+    optimizer = SGD(net.parameters(), momentum=0.9, nesterov=True)
+    device, bf16 = X.device.type, fast_in_bf16(X.device)
+    batches = torch.randperm(len(X), device=device).split(256)
+    for rows, lr in zip(batches, rates(len(batches)), strict=True):
+        optimizer.param_groups[0]["lr"] = lr
+        # one call makes floats of a batch's bytes
+        batch = floats(X[rows])
+        # half the bytes, and twice the speed or more
+        with torch.autocast(device, torch.bfloat16, bf16):
+            logits = net(batch)
+        loss = cross_entropy(logits.float(), y[rows])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def fast_in_bf16(device: torch.device) -> bool:
+    if device.type == "cuda":
+        return torch.cuda.get_device_capability(device) >= (8, 0)
+    found = torch.cpu.get_capabilities()  # elsewhere it would be slower than float32
+    return bool(found.get("avx512_bf16") or found.get("amx_bf16"))
+
+
+def keep_freed_memory() -> None:
+    if sys.platform == "linux":  # which otherwise clears it before the next step gets it
+        libc = ctypes.CDLL(None)
+        libc.mallopt(-1, 2**31 - 1)  # M_TRIM_THRESHOLD
+        libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD
+
+
+def main(folder: str = "data") -> None:
+    keep_freed_memory()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    train_set, test_set = (FashionMNIST(folder, half, download=True) for half in (True, False))
+    torch.manual_seed(0)  # others end up to a point or two higher or lower
+    net = lenet().to(device)
+    start = time.perf_counter()
+    train(net, train_set.data.to(device), train_set.targets.to(device))  # all of it in memory
+    if device == "cuda":
+        torch.cuda.synchronize()
+    seconds = time.perf_counter() - start
+    with torch.inference_mode():
+        right = net(floats(test_set.data.to(device))).argmax(1).cpu() == test_set.targets
+    print(f"{100 * right.float().mean():.2f}% test accuracy after {seconds:.1f} s")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
