@@ -32,6 +32,8 @@ CHECKS = (
     " .github/workflows/check.yml .github/workflows/compare.yml .github/workflows/pages.yml",
     "check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml",
     "check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff",
+    "check-jsonschema --builtin-schema vendor.github-issue-forms"
+    " .github/ISSUE_TEMPLATE/machine.yml",
 )
 CACHES = (
     ".lab .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dvc_plots"
