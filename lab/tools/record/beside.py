@@ -1,0 +1,30 @@
+"""A record beside the committed results and the records of other GPUs."""
+
+from lab.core.files import REPORTS
+from lab.report import verdicts
+from lab.report.language import in_markdown, localized
+from lab.report.side_by_side import cell, needs_gpu
+from lab.tools.references import REFERENCE, judged, path_of
+
+
+def beside(name: str) -> str:
+    """What a record says of the claims that need a GPU, as a table in Markdown.
+
+    Raises:
+        ParamsError: a name that `path_of` rejects.
+        DataError: a reference is missing or damaged.
+    """
+    record = judged(path_of(name))
+    committed = verdicts.judgements(REPORTS / "claims")
+    machines = {record.name: record.judgements, "committed": {f.claim.id: f for f in committed}}
+    for path in sorted(REFERENCE.glob("*.json")):
+        other = judged(path)
+        if other.hardware["accelerator"]["count"]:
+            machines.setdefault(other.name, other.judgements)
+    rows = [
+        [f.claim.id, localized(f.claim.says), *(cell(f.claim, m) for m in machines.values())]
+        for f in record.judgements.values()
+        if needs_gpu(f.claim)
+    ]
+    table = [["claim", "it says", *machines], ["---"] * (2 + len(machines)), *rows]
+    return "\n".join(f"| {' | '.join(map(in_markdown, row))} |" for row in table)

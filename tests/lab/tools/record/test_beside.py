@@ -1,0 +1,48 @@
+"""A record beside the committed results, as a notebook shows it."""
+
+import json
+
+import pytest
+
+from lab.claims.ledger import ledger
+from lab.tools.record.beside import beside
+from tests.helpers import COMMITTED
+
+OF_GPUS = {"gpu", "two_gpus", "pair_of_gpus"}
+
+
+@pytest.fixture
+def table(monkeypatch):
+    """The table of a committed reference: its head, and its cells by claim."""
+    monkeypatch.chdir(COMMITTED)
+
+    def read(name):
+        head, _, *rows = (
+            [cell.strip() for cell in line.strip("|").split(" | ")]
+            for line in beside(name).splitlines()
+        )
+        return head, {id_: cells for id_, _, *cells in rows}
+
+    return read
+
+
+def test_it_has_the_claims_that_gpus_decide_with_what_each_machine_found(table):
+    head, found = table("h100")
+    assert head[:4] == ["claim", "it says", "h100", "committed"]
+    rules = {claim.id for claim in ledger() if OF_GPUS & {need.name for need in claim.needs}}
+    document = json.loads((COMMITTED / "reports" / "reference" / "h100.json").read_text())
+    verdicts = {row["id"]: row["verdict"] for row in document["claims"]}
+    assert found.keys() and found.keys() <= rules & verdicts.keys()
+    signs = {"confirmed": "✓", "refuted": "✗", "inconclusive": "≈", "not testable here": "–"}
+    for claim, cells in found.items():
+        assert cells[0][0] == signs[verdicts[claim]]
+    assert any(cells[0][0] == "✓" for cells in found.values())
+
+
+def test_other_gpus_have_columns_and_other_processors_have_none(table):
+    head, found = table("amd-epyc-avx2")
+    assert head[2:4] == ["amd-epyc-avx2", "committed"]
+    assert "h100" in head
+    assert "amd-epyc-avx2-study" not in head
+    assert {cells[0] for cells in found.values()} == {"–"}, "no GPU"
+    assert any(cells[head.index("h100") - 2] != "–" for cells in found.values())
