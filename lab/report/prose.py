@@ -31,6 +31,7 @@ from ruamel.yaml.error import YAMLError
 from lab.core.errors import DataError
 from lab.report import book
 from lab.report.language import CHINESE, ENGLISH, in_markdown, language, say, translation
+from lab.report.code import coloured
 from lab.report.numbers import FILTERS, number
 from lab.results.findings import Finding
 
@@ -228,7 +229,9 @@ def _table_close(*_: Any) -> str:
 
 def _fence(renderer: RendererHTML, tokens: Sequence[Token], index: int, *_: Any) -> str:
     """Code scrolls within itself, also by the keyboard."""
-    code = Markup("<pre tabindex=0><code>{}</code></pre>\n").format(tokens[index].content)
+    text = tokens[index].content
+    shown = coloured(text) if tokens[index].info == "python" else text
+    code = Markup("<pre tabindex=0><code>{}</code></pre>\n").format(shown)
     return str(code)  # or what the renderer has so far would be escaped when this is added to it
 
 

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from lab.core.errors import LabError
 from lab.report import address
+from lab.report.code import coloured
 from lab.report.inline_svg import inlined
 from lab.report.language import ENGLISH, in_markdown, language, say
 from lab.report.page import Explorable, Figure
@@ -179,7 +180,7 @@ def code(file: str, name: str = "") -> Markup:
     dropped = range(said.lineno, said.end_lineno + 1) if said else range(0)
     kept = [line for n, line in enumerate(lines, 1) if first <= n <= last and n not in dropped]
     shown = re.sub("\n{3,}", "\n\n", "\n".join(kept)).strip("\n")
-    return part("code", shown, file, one_line=False)
+    return part("code", coloured(shown), file, one_line=False)
 
 
 def expect(caller: Callable[[], str]) -> Markup:
