@@ -1,6 +1,7 @@
 """A page's text as its authors write it: Markdown with a front matter, values filled in by Jinja.
 
     ---
+    task: Time a GPU call
     title: When is a result ready?
     finding: A CPU computes within the call.
     ---
@@ -30,8 +31,8 @@ from ruamel.yaml.error import YAMLError
 
 from lab.core.errors import DataError
 from lab.report import book
-from lab.report.language import CHINESE, ENGLISH, in_markdown, language, say, translation
 from lab.report.code import coloured
+from lab.report.language import CHINESE, ENGLISH, in_markdown, language, say, translation
 from lab.report.numbers import FILTERS, number
 from lab.results.findings import Finding
 
@@ -48,6 +49,7 @@ HEADINGS = {  # of a question's page, in their order; each page has them all, bu
     MORE: {ENGLISH: "More figures and tables", CHINESE: "更多图表"},
 }
 OPTIONAL = (MORE,)
+FRONT = ("task", "title", "finding")  # of a question's page: for the how-to, all pages, the index
 TAGS_ALONE = re.compile(r"\s*(\{%((?!%\}).)*%\}\s*)+")  # a line of nothing but tags
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
@@ -92,9 +94,11 @@ def fill_in(path: Path, values: Mapping[str, Any], headings: bool = True) -> Pro
             own, named by itself.
 
     Raises:
-        TextError: it uses a name that is none, or has another heading.
+        TextError: it uses a name that is none, has another heading, or lacks a line in front.
     """
     lines, text = filled(path, values)
+    if headings and (missing := [key for key in FRONT if key not in lines]):
+        raise TextError(f"{path}: its front matter lacks {', '.join(missing)}")
     return Prose({key: inline(line) for key, line in lines.items()}, _parts(path, text, headings))
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 
 from markupsafe import Markup
 
-from lab.claims.book_order import MOVED, PLACES
+from lab.claims.book_order import MOVED
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import CPU, GPU_KINDS
 from lab.report import verdicts
@@ -20,6 +20,7 @@ from stages.report.calls import of_each_page
 from stages.report.evidence import Evidence
 from stages.report.front_page import Questions, index, summary
 from stages.report.site import (
+    HERE,
     INDEX,
     file_of,
     head_and_foot,
@@ -48,7 +49,10 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
     own: dict[str, Values] = {
         INDEX: index(questions, evidence),
         "errata": {},
-        "howto": {"boxes": _boxes(questions)},
+        "howto": {
+            "boxes": _boxes(questions),
+            "script": (HERE / "copy.js").read_text(encoding="utf-8"),
+        },
         "claims": claims_page.values(evidence.judgements),
         "machines": machines_page.values(questions, evidence),
     }
@@ -93,10 +97,10 @@ def _values(questions: Questions, evidence: Evidence) -> Values:
     }
 
 
-def _boxes(questions: Questions) -> dict[str, Markup]:
-    """What to do, by all pages of the chapter on performance."""
+def _boxes(questions: Questions) -> dict[str, tuple[Markup, Markup]]:
+    """What to do, and how, by stage."""
     return {
-        stage: made.prose.parts["do"].html
+        stage: (made.prose.front["task"], made.prose.parts["do"].html)
         for stage, made in questions.items()
-        if "do" in made.prose.parts and PLACES[stage].sections[0].startswith("13")
+        if "do" in made.prose.parts
     }

@@ -2,7 +2,7 @@
 
 A stage tells its question in stages/<name>/page/:
 
-    en.md, zh.md    the text, `title` and `finding` in its front matter
+    en.md, zh.md    the text; `task`, `title` and `finding` in its front matter
     figures.py      `figures(results, found)`: the figures that the text shows; if it needs any,
                     `values(results, found)`: what it names beside findings and conditions
     explorables.py  `explorables(results, found)`: what can be played with, if there is anything

@@ -10,7 +10,7 @@ from lab.report.prose import HEADINGS, OPTIONAL, fill_in
 BODY = "\n\n".join(
     f"## {words['en']}\n\ntext" for key, words in HEADINGS.items() if key not in OPTIONAL
 )
-FRONT = '---\ntitle: A question?\nfinding: "{{ n | number }} times"\n---\n'
+FRONT = '---\ntask: Do it\ntitle: A question?\nfinding: "{{ n | number }} times"\n---\n'
 
 
 def text(tmp_path, body: str, front: str = FRONT):
@@ -44,7 +44,7 @@ def test_what_is_filled_in_is_text(tmp_path):
     ("body", "words"),
     [
         ("a\n\n{{ unknown }}\n", "unknown"),
-        ("a\n\n{% if %}\n", "line 7"),  # of the file, front matter and all
+        ("a\n\n{% if %}\n", "line 8"),  # of the file, front matter and all
         ("{{ nothing }}", "None"),
         (BODY.replace("Why", "How come"), "“How come” is no heading"),
         (BODY + "\n\n## Why\n", "stands there twice"),
@@ -56,6 +56,12 @@ def test_a_mistake_is_named_with_its_place(tmp_path, body, words):
     with pytest.raises(DataError, match=words) as raised:
         fill_in(path, {"n": 1, "nothing": None})
     assert str(path) in str(raised.value)
+
+
+def test_a_questions_text_has_all_lines_in_front(tmp_path):
+    path = text(tmp_path, BODY, FRONT.replace("task: Do it\n", ""))
+    with pytest.raises(DataError, match=r"en\.md: its front matter lacks task"):
+        fill_in(path, {"n": 1})
 
 
 def test_a_line_break_within_a_paragraph_is_no_space_in_chinese(tmp_path):

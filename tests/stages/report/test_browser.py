@@ -143,6 +143,17 @@ def test_claims_are_found_by_verdict_words_and_link(browser, drawn):
         assert page.locator("#method details[open]").count() == 1, "what is linked is unfolded"
 
 
+def test_a_button_copies_the_code_beside_it(browser, drawn):
+    with opened(browser, drawn / "pages" / "howto.html") as page:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        box = page.locator("#replicas")
+        box.locator("button.copy").first.click()
+        box.locator("button.copy", has_text="copied").first.wait_for()
+        taken = page.evaluate("navigator.clipboard.readText()")
+        assert taken == box.locator("pre").first.text_content()
+        compile(taken, "replicas", "exec")
+
+
 def test_without_a_script_all_is_there_to_read(browser, drawn):
     for name in ("pages/claims.html", "pages/optimizers.html", "index.html"):
         with opened(browser, drawn / name, java_script_enabled=False) as page:
