@@ -1,4 +1,4 @@
-"""The pages that are of no question: the index, errata, how to, and the claims with the method.
+"""The pages that are of no question: index, errata, how to, exercises, claims with the method.
 
 Their texts stand in stages/report/page/<name>.<language>.md. What a text names and what its
 template shows is one dictionary.
@@ -18,6 +18,7 @@ from lab.report.prose import fill_in
 from stages.report import claims_page, machines_page
 from stages.report.calls import of_each_page
 from stages.report.evidence import Evidence
+from stages.report.exercises_page import exercises
 from stages.report.front_page import Questions, index, summary
 from stages.report.site import (
     HERE,
@@ -37,6 +38,7 @@ TEMPLATES = {
     INDEX: "text.html.j2",
     "errata": "text.html.j2",
     "howto": "howto.html.j2",
+    "exercises": "exercises.html.j2",
     "claims": "claims.html.j2",
     "machines": "text.html.j2",
 }
@@ -52,6 +54,10 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
         "howto": {
             "boxes": _boxes(questions),
             "script": (HERE / "copy.js").read_text(encoding="utf-8"),
+        },
+        "exercises": {
+            "groups": exercises(questions),
+            "script": (HERE / "exercises.js").read_text(encoding="utf-8"),
         },
         "claims": claims_page.values(evidence.judgements),
         "machines": machines_page.values(questions, evidence),

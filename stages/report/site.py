@@ -25,7 +25,7 @@ from lab.report.prose import ANSWER, Prose, inline, read_front
 HERE = Path(__file__).parent
 STAGES = HERE.parent
 INDEX = "index"
-ABOUT = ("errata", "howto", "claims", "machines")  # the pages that are of no stage
+ABOUT = ("errata", "howto", "exercises", "claims", "machines")  # of no stage
 FOLDER = "pages"  # of all but the index, under reports
 CARD = "figures/card.png"  # what a link to a page shows
 

@@ -1,0 +1,9 @@
+// A button that opens all answers, or closes them, as they are to be printed.
+const button = document.querySelector(".answers")
+const answers = [...document.querySelectorAll(".exercise details")]
+
+button.hidden = false
+button.addEventListener("click", () => {
+  const open = !answers.every(answer => answer.open)
+  for (const answer of answers) answer.open = open
+})

@@ -1,0 +1,56 @@
+"""The page of exercises: every box of every page, with the time that its command takes."""
+
+import re
+
+import pytest
+
+from lab.claims.book_order import BOOK_ORDER
+from lab.report.language import CHINESE, ENGLISH, speaking
+from stages.report.exercises_page import takes
+from stages.report.site import file_of
+from tests.stages.report.test_browser import opened
+
+SECONDS = {"quick": {"a": 60.0}, "twice": {"a": 61.0, "b": 30.0}, "train@long": {"a": 1000.0}}
+
+SEEN = "all => all.filter(each => each.checkVisibility()).length"
+
+
+@pytest.mark.parametrize(
+    ("box", "words"),
+    [
+        ("<code>invoke repro --stage quick</code>", "under a minute"),
+        ("<code>invoke repro --stage twice</code>", "about 2 minutes"),
+        ("<code>invoke repro --stage train@long</code>", "about 17 minutes"),
+        ("<pre>$ dvc exp run -S train.runs.long.lr=1 train@long</pre>", "about 17 minutes"),
+        ("<code>invoke repro --stage new</code>", "time unknown"),
+        ("<p>Move the slider.</p>", "explorable only"),
+    ],
+)
+def test_a_box_takes_as_long_as_what_it_runs(box, words):
+    with speaking(ENGLISH):
+        assert takes(box, SECONDS) == words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", [ENGLISH, CHINESE])
+def test_every_box_is_there_as_its_page_has_it(drawn, language):
+    page = (drawn / file_of("exercises", language)).read_text()
+    boxes = dict(re.findall(r'(?s)exercise" id="(\w+)">(.*?)</section>', page))
+    assert set(boxes) == set(BOOK_ORDER)
+    for stage, box in boxes.items():
+        own = (drawn / file_of(stage, language)).read_text()
+        found = re.search(r'(?s)<h2 id="predict">.*?</h2>(.*?)</section>', own)
+        assert found[1].strip() in box
+
+
+@pytest.mark.slow
+def test_answers_are_printed_only_where_they_are_open(browser, drawn):
+    with opened(browser, drawn / file_of("exercises", ENGLISH)) as page:
+        shown = page.locator(".exercise details > p")
+        page.emulate_media(media="print")
+        assert shown.evaluate_all(SEEN) == 0
+        assert page.locator(".answers").is_hidden()
+        page.emulate_media(media="screen")
+        page.locator(".answers").click()
+        page.emulate_media(media="print")
+        assert shown.evaluate_all(SEEN) == shown.count() >= len(BOOK_ORDER)
