@@ -18,6 +18,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -25,7 +26,11 @@ from urllib.parse import urlsplit
 from lab.core.errors import DataError, LabError, MachineError
 
 PYTHONS = ((3, 11), (3, 14))  # the oldest and the newest
-INSTALL = f"{shlex.quote(sys.executable)} -m pip install -e . -c constraints.txt"
+INTERPRETER = shlex.quote(sys.executable)
+PIP = f"{INTERPRETER} -m pip install"
+if not find_spec("pip"):  # as in an environment of uv's
+    PIP = f"uv pip install --python {INTERPRETER}"
+INSTALL = f"{PIP} -e . -c constraints.txt"
 FIX = "invoke doctor --fix"
 FETCH = "invoke repro --stage fetch"
 GPU_FIELDS = (

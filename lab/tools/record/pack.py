@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from lab.core.errors import DataError, MachineError, ParamsError
@@ -57,6 +58,8 @@ def _packages(folder: Path, python: str) -> None:
     Raises:
         MachineError: it did not.
     """
+    if not find_spec("pip"):  # uv's environments have none
+        raise MachineError("this environment has no pip, which packs; `uv pip install pip`")
     command = [
         *(sys.executable, "-m", "pip", "install", "--quiet", "--no-compile"),
         *("--target", str(folder), "--only-binary=:all:", "--python-version", python),

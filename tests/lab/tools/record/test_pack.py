@@ -1,6 +1,7 @@
 """One file to carry, made by pip from made-up packages."""
 
 import shutil
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -66,6 +67,12 @@ def test_the_file_holds_code_data_and_packages_for_the_other_python(ready):
 def test_packages_that_pip_does_not_have_are_said_in_a_line(ready):
     with pytest.raises(MachineError, match=r"for Python 3\.13 \(.*psutil.*\); it needs a network"):
         pack("3.13")
+
+
+def test_an_environment_of_uv_lacks_pip_and_says_so(ready, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pip", None)
+    with pytest.raises(MachineError, match="`uv pip install pip`"):
+        pack("3.12")
 
 
 @pytest.mark.parametrize("python", ["3.x", "python3.12", "3."])
