@@ -8,7 +8,7 @@ from collections import Counter
 
 from markupsafe import Markup
 
-from lab.claims.book_order import MOVED
+from lab.claims.book_order import MOVED, PLACES
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import CPU, GPU_KINDS
 from lab.report import verdicts
