@@ -76,6 +76,10 @@ def write_stage(name: str, book: str, question: str) -> None:
         f"next: write stages/{name}/measure/experiment.py until `invoke test -k {name}` passes,"
         f" then `invoke repro --stage {name}` and `invoke claims`"
     )
+    print(
+        f"undo: `git checkout {' '.join(entries)} && git clean -fdq stages/{name}"
+        f" tests/stages/{name} reports/{name} 'reports/*/{name}.*'`"
+    )
     if any(character.isdigit() for character in question):
         print("a title has no numbers: shorten it in en.md, zh.md and the README's table")
 

@@ -19,6 +19,7 @@ PROJECT = (  # what the commands and tests below read
     *("dvc.yaml", "pyproject.toml", "constraints.txt", "tasks.py"),
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"),
 )
+IDENTITY = ("-c", "user.name=test", "-c", "user.email=test@example.org")
 ARCHITECTURE = (
     "tests/pipeline/test_architecture.py",
     "tests/pipeline/test_params.py",
@@ -43,6 +44,8 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
         (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / part)
     shutil.copytree(COMMITTED / "reports", folder / "reports")
     shutil.copy(COMMITTED / "params.yaml", folder)
+    for words in (["init", "-q"], ["add", "-A"], [*IDENTITY, "commit", "-qm", "before"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
     question = "Does it help: clipping?"
     made = run(folder, "invoke", "new", "clipping", "--book", "12.5", "--question", question)
     assert made.returncode == 0, made.stderr
@@ -63,6 +66,15 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
     assert [row["verdict"] for row in judged if row["id"] == "X1"] == ["confirmed"]
     for page in ("index.html", "index.zh.html"):
         assert "clipping" in (folder / "reports" / page).read_text()
+
+    *_, undo = re.findall("^undo: `(.+)`$", made.stdout, flags=re.MULTILINE)
+    assert subprocess.run(["sh", "-c", undo], cwd=folder, check=False).returncode == 0
+    left = subprocess.run(
+        ["git", "status", "--short"], cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert "clipping" not in left.stdout
+    for entry in ("README.md", "params.yaml", "dvc.yaml", "lab/claims/book_order.py"):
+        assert entry not in left.stdout
 
 
 @pytest.mark.parametrize(
