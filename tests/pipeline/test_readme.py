@@ -10,24 +10,30 @@ from packaging.utils import canonicalize_name
 
 from lab.claims.book_order import PLACES
 from lab.core.params import read_yaml
+from lab.report import address
+from lab.report.language import ENGLISH
 from lab.report.prose import read_front
+from stages.report.site import file_of
 from tests.helpers import COMMITTED, ROOT
 
 README = (ROOT / "README.md").read_text()
 
 
 def test_the_table_has_every_question_once_with_its_title_and_sections():
-    rows = re.findall(r"^\| (.+?) \| (.+?) \| \[`(\w+)`\]\(stages/(\w+)/\) \|$", README, flags=re.M)
+    rows = re.findall(
+        r"^\| \[(.+?)\]\((.+?)\) \| (.+?) \| \[`(\w+)`\]\(stages/(\w+)/\) \|$", README, flags=re.M
+    )
     assert [name for *_, name, _ in rows] == list(PLACES)
-    for title, sections, name, folder in rows:
+    for title, page, sections, name, folder in rows:
         assert name == folder
+        assert page == address.report(file_of(name, ENGLISH))
         assert title == read_front(ROOT / "stages" / name / "page" / "en.md")["title"]
         told = re.findall(r"[\d.]+", sections)
         assert told in ([*PLACES[name].sections], [PLACES[name].sections[i] for i in (0, -1)])
 
 
 def test_what_was_found_is_what_the_report_found():
-    found = README.split("## What we found\n")[1].split("\nRead the report")[0].strip()
+    found = README.split("## What we found\n")[1].split("\nThe report has")[0].strip()
     assert found in (COMMITTED / "reports" / "README.md").read_text()
 
 
