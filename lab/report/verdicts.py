@@ -63,7 +63,7 @@ def scale_on(judged: Judgement) -> Scale | None:
 
 
 def elsewhere(here: Judgement, others: Mapping[str, Mapping[str, Judgement]]) -> str:
-    """What other machines find of a claim, where their verdict is another.
+    """What other machines find of a claim, where their verdict is another and has a number.
 
     Args:
         here: this machine's judgement.
@@ -72,7 +72,7 @@ def elsewhere(here: Judgement, others: Mapping[str, Mapping[str, Judgement]]) ->
     machines: dict[str, list[str]] = {}
     for machine, judgements in others.items():
         f = judgements.get(here.claim.id)
-        if f and f.verdict not in (Verdict.NOT_TESTABLE, here.verdict):
+        if f and f.finding and f.verdict not in (Verdict.NOT_TESTABLE, here.verdict):
             machines.setdefault(_beside(here, f), []).append(machine)
     return say("; ").join(
         say("{machines}: {found}", machines=say(", ").join(names), found=found)

@@ -183,9 +183,7 @@ def _filled(
     """What other machines say of the statements that could not be tested here: their tallies."""
     untested = {f.claim.id for f in judgements if f.verdict is Verdict.NOT_TESTABLE}
     there = {
-        name: [
-            f for id_, f in of.items() if id_ in untested and f.verdict is not Verdict.NOT_TESTABLE
-        ]
+        name: [f for id_, f in of.items() if id_ in untested and f.finding]
         for name, of in others.items()
     }
     return {name: verdicts.tally(found) for name, found in there.items() if found}

@@ -21,13 +21,14 @@ from lab.core.params import read_yaml
 from lab.machine.devices import Devices
 from lab.nets.models import LeNet
 from lab.results.documents import read_conditions
-from lab.results.measurements import Results, measurements_of
+from lab.results.measurements import Measurement, Results, measurements_of
 from lab.training.loop import Epoch
 from lab.training.run_params import TrainParams
 from stages.probe.__main__ import params_models
 from stages.train.__main__ import main
 from stages.train.findings import findings
 from stages.train.measure import results as train
+from stages.train.page.figures import BOOK_ACCURACY, TrainingRun
 from tests.helpers import ROOT, edit_params, errors, files, recipe, run_stage, small_run, write_data
 from tests.stages.train.made_up import SPEED
 
@@ -55,6 +56,14 @@ def test_a_run_comes_to_its_last_epoch_and_the_median_of_its_times():
         "cpu-virtual",
         "fashion-mnist",
     )
+
+
+def test_a_run_is_compared_with_the_books_over_the_epochs_that_both_have():
+    apart = (0.0, 3.0, -5.0)  # in points; a run that ends earlier has no later ones
+    accuracies = [(book + points) / 100 for book, points in zip(BOOK_ACCURACY, apart, strict=False)]
+    rows = [Measurement("epochs", "test_accuracy", i, (a,)) for i, a in enumerate(accuracies)]
+    run = TrainingRun("lenet_1gpu", Results(rows), {})
+    assert run.points_from_the_book == pytest.approx(5)
 
 
 def test_train_has_a_row_per_epoch_that_says_what_it_ran_on():
