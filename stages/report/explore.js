@@ -194,7 +194,7 @@ class Picture {
   // Boxes for axes: beside each other where there is room, and several are square; on a phone below
   // each other, and so high by their width that the controls are in sight. `above` is kept free for
   // a key, and `title` above each box for its own.
-  panels(count, above = 0, title = 0, onPhone = Array(count).fill(0.5)) {
+  panels(count, above = 0, title = 0, onPhone = count > 1 ? Array(count).fill(0.5) : [0.7]) {
     const { width } = this
     const narrow = width < 540
     const each = narrow ? width : Math.min(width / count, count > 1 ? 352 : 704)

@@ -228,15 +228,15 @@ def in_buckets(t1, count, each):
 
 def predicted(at, here):
     """What the cost model says of a setting of the controls."""
-    own = Link(at["latency"], 1 / at["bandwidth"])
-    link, shared = (here.link, here.shared) if at["link"] == HERE else (None, False)
-    link = link or LINKS.get(at["link"], own)
+    links = {HERE: here.link, OWN: Link(at["latency"], 1 / at["bandwidth"]), **LINKS}
+    link, shared = links[at["link"]], at["link"] == HERE and here.shared
     algorithm, grouping = at["allreduce"].split(", ")
     n, divided = int(at["devices"]), at["batch"] == "divided"
     t1 = at["fixed"] + at["per_image"] * (at["images"] / n if divided else at["images"])
     summed = partial(allreduce_s, algorithm, n, link=link, shared=shared)
-    t2 = summed(1 if grouping == ONE_BUCKET else int(at["tensors"]), at["bytes"])
-    count = math.ceil(at["bytes"] / at["bucket"])
+    one_bucket = grouping == ONE_BUCKET
+    count = math.ceil(at["bytes"] / at["bucket"]) if one_bucket else int(at["tensors"])
+    t2 = summed(1 if one_bucket else count, at["bytes"])
     hidden, none = step_bounds(t1, t2)
     buckets = in_buckets(t1, count, summed(1, at["bytes"] / count))
     return {"t1": t1, "t2": t2, "none": none, "buckets": buckets, "hidden": hidden}
@@ -258,6 +258,7 @@ def test_step_of_several_devices(browser):
             assert {name: at[name] for name in choices} == wanted
             assert (at["devices"], at["images"]) == (round(at["devices"]), round(at["images"]))
             assert told == pytest.approx(predicted(at, here), rel=1e-9, abs=0), at
+            assert told["buckets"] >= told["hidden"] * (1 - 1e-9), "no overlap beats all of it"
         at, told = moved(root, {"devices": 0})
         assert (at["devices"], told["t2"]) == (1, 0)
         assert told["none"] == told["buckets"] == told["hidden"] == told["t1"]

@@ -32,7 +32,7 @@ function within(g) {
 }
 
 function draw(picture, { growth, fate, xs }, { curvature, beta }, words) {
-  const [left, right] = picture.panels(2, 0, 18)
+  const [left, right] = picture.panels(2, 0, 18, [0.75, 0.45])
   const across = { from: 0, to: 4.5, label: words.curvature, ticks: [0, 1, 2, 3, 4] }
   const map = picture.axes(across, { from: 0, to: 1, label: "β", title: words.growth }, left)
   const shade = (tag, shape, colour, share) => {

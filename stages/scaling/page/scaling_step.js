@@ -30,7 +30,8 @@ function compute(values, facts) {
   const [algorithm, oneBucket] = facts.allreduces[values.allreduce]
   const own = { alpha_s: values.latency, s_per_byte: 1 / values.bandwidth, add_s_per_byte: 0 }
   const link = facts.links[values.link] ?? own
-  const divided = batch === "divided", count = Math.ceil(bytes / bucket)
+  const divided = batch === "divided"
+  const count = oneBucket ? Math.ceil(bytes / bucket) : tensors // of parts that can be summed before the last one
   const alone = fixed + per_image * images // one device's time for the images of one, or of all
   const at = n => {
     const time = (tensors, bytes) => n === 1 ? 0 : summing(algorithm, n, tensors, bytes, link)
@@ -42,7 +43,8 @@ function compute(values, facts) {
     return { t1, t2, steps, efficiency }
   }
   const { t1, t2, steps, efficiency } = at(devices)
-  return { t1, t2, ...steps, efficiency, lines: COUNTS.map(at), unused: values.link in facts.links ? ["latency", "bandwidth"] : [] }
+  const unused = [oneBucket ? "tensors" : "bucket", ...values.link in facts.links ? ["latency", "bandwidth"] : []]
+  return { t1, t2, ...steps, efficiency, lines: COUNTS.map(at), unused }
 }
 
 function draw(picture, found, { devices }, words) {
