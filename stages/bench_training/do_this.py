@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
-y = torch.randint(10, (3000,), device=device)
-noise = torch.randint(128, (3000, 28, 28), device=device)
+y = torch.randint(10, (2000,), device=device)
+noise = torch.randint(128, (2000, 28, 28), device=device)
 blocks = torch.randint(128, (10, 4, 4), device=device)
 patterns = blocks.kron(blocks.new_ones(1, 7, 7))
 images = (patterns[y] + noise).byte()  # of ten classes
@@ -30,9 +30,9 @@ for load in (one_by_one, in_memory):
         *(nn.Conv2d(20, 50, 5), nn.ReLU(), nn.AvgPool2d(2)),
         *(nn.Flatten(), nn.Linear(800, 10)),
     ).to(device)
-    sgd = torch.optim.SGD(net.parameters(), 0.05, 0.9)
+    sgd = torch.optim.SGD(net.parameters(), 0.1)
     start = time.perf_counter()
-    for rows in torch.randperm(3000).to(device).split(100):
+    for rows in torch.randperm(2000).to(device).split(50):
         logits = net(load(rows))
         loss = nn.functional.cross_entropy(logits, y[rows])
         sgd.zero_grad()

@@ -53,7 +53,7 @@ def train(net: nn.Module, X: Tensor, y: Tensor) -> None:
         optimizer.param_groups[0]["lr"] = lr
         # one call makes floats of a batch's bytes
         batch = floats(X[rows])
-        # half the bytes, and twice the speed or more
+        # half the bytes, where that is fast
         with torch.autocast(device, torch.bfloat16, bf16):
             logits = net(batch)
         loss = cross_entropy(logits.float(), y[rows])
