@@ -24,7 +24,7 @@ def job(X: Tensor) -> None:
 # GPUs need no threads if you wait after all calls
 pool = ThreadPoolExecutor(len(devices))
 for name in ("sequentially", "concurrently") * 2:  # the first two warm up
-    run = pool.map if name == "concurrently" else map
     start = time.perf_counter()
-    list(run(job, inputs))
+    run = map if name == "sequentially" else pool.map
+    list(run(job, inputs))  # waits for both
     print(f"{name}: {time.perf_counter() - start:.3f} s")
