@@ -60,8 +60,10 @@ function numberOf(slider) {
 }
 
 function moveTo(control, value) {
-  if (control.type === "range") control.value = "log" in control.dataset ? Math.log10(value) : value
-  else if ([...control.options].some(option => option.value === value)) control.value = value
+  if (control.type === "range") {
+    const place = "log" in control.dataset ? Math.log10(value) : Number(value)
+    if (Number.isFinite(place)) control.value = place
+  } else if ([...control.options].some(option => option.value === value)) control.value = value
 }
 
 function startExplorable(root) {
@@ -74,8 +76,16 @@ function startExplorable(root) {
   const values = () => Object.fromEntries(controls.map(
     control => [control.name, control.type === "range" ? numberOf(control) : control.value]))
 
+  let now, found
+
+  function show() {
+    picture.clear()
+    draw(picture, found, now, words)
+  }
+
   function update() {
-    const now = values()
+    now = values()
+    found = compute(now, facts)
     for (const control of controls) {
       if (control.type !== "range") continue
       const value = now[control.name], { unit } = control.dataset
@@ -89,7 +99,6 @@ function startExplorable(root) {
       const same = ([name, value]) => value === now[name] || Math.abs(value / now[name] - 1) < 1e-4
       preset.setAttribute("aria-pressed", sets.every(same))
     }
-    const found = compute(now, facts)
     for (const control of controls) control.parentElement.hidden = found.unused?.includes(control.name) ?? false
     for (const output of root.querySelectorAll("output")) {
       const told = found[output.dataset.out]
@@ -98,8 +107,7 @@ function startExplorable(root) {
       output.dataset.number = told
       output.closest("div").hidden = Number.isNaN(told) // it does not apply
     }
-    picture.clear()
-    draw(picture, found, now, words)
+    show()
   }
 
   // The page's address holds what was chosen, to be sent to others: #explore-NAME?control=value&...
@@ -124,8 +132,7 @@ function startExplorable(root) {
   root.addEventListener("change", ({ target }) => {
     if (!target.name) { // typed
       const slider = target.parentElement.querySelector("[name]")
-      const value = typedNumber(target.value, slider.dataset.unit, slider.getAttribute("aria-valuetext"))
-      if (!Number.isNaN(value)) moveTo(slider, value)
+      moveTo(slider, typedNumber(target.value, slider.dataset.unit, slider.getAttribute("aria-valuetext")))
       update()
     }
     keep()
@@ -136,7 +143,7 @@ function startExplorable(root) {
       keep()
     })
   }
-  addEventListener("resize", update)
+  addEventListener("resize", show) // also as a phone brings its keyboard up
   addEventListener("hashchange", restore)
   if (drag) {
     picture.onDrag((x, y) => choose(drag(x, y)))

@@ -300,6 +300,7 @@ def test_what_is_typed_is_taken_with_its_unit_or_without(browser):
             ("Gradients", "1.6 GB", "bytes", 1.6e9),
             ("Devices", "1,000", "devices", 1000),
             ("Devices", "nonsense", "devices", 1000),
+            ("Devices", "0", "devices", 1000),
             ("Devices", "5000", "devices", 1024),
         ):
             field = root.get_by_role("textbox", name=label)

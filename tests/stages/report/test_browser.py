@@ -22,7 +22,7 @@ RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "best-practice"],
     "resultTypes": ["violations"],
 }
-CHECKED = (INDEX, "claims", "errata", "optimizers")  # by axe: one of each kind of page
+CHECKED = (INDEX, "claims", "errata", "exercises", "optimizers")  # by axe: one of each kind of page
 OPEN_ALL = "document.querySelectorAll('details').forEach(details => { details.open = true })"
 PICTURES = (
     """[...document.querySelectorAll('svg image')].map(image => image.getAttribute('href'))"""

@@ -17,15 +17,7 @@ NOT = {  # of the glossary: what has a better word
 
 NUMBER = re.compile(r"(?<![A-Za-z\d.])[−-]?\d[\d,]*(?:\.\d+)?")
 VOID = {"meta", "input", "img", "br", "hr", "link", "path", "rect", "circle", "use", "line"}
-LEFT_OUT = {
-    "script",
-    "style",
-    "svg",
-    "nav",
-    "head",
-    "select",
-    "button",
-}  # no text of the page's own
+LEFT_OUT = {"script", "style", "svg", "nav", "head", "select", "button"}  # not the page itself
 
 
 @dataclass
