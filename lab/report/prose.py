@@ -4,6 +4,7 @@
     task: Time a GPU call
     title: When is a result ready?
     finding: A CPU computes within the call.
+    number: "{{ share | percent }}"
     ---
     The answer, before the first heading: {{ share | percent }} ({{ share | percent_span }}).
 
@@ -49,7 +50,7 @@ HEADINGS = {  # of a question's page, in their order; each page has them all, bu
     MORE: {ENGLISH: "More figures and tables", CHINESE: "更多图表"},
 }
 OPTIONAL = (MORE,)
-FRONT = ("task", "title", "finding")  # of a question's page: for the how-to, all pages, the index
+FRONT = ("task", "title", "finding", "number")  # of a question's page: how-to, all, index twice
 TAGS_ALONE = re.compile(r"\s*(\{%((?!%\}).)*%\}\s*)+")  # a line of nothing but tags
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")

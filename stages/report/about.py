@@ -96,7 +96,11 @@ def _values(questions: Questions, evidence: Evidence) -> Values:
         "untested": len(notes) - len(tested),
         "on_gpus": sum(f.unmet is not None and f.unmet.name in GPU_NEEDS for f in notes),
         "count": Counter(verdicts.SHOWN[f.verdict].key for f in notes),
-        "on_virtual": sum(f.device_kind not in (CPU, *GPU_KINDS) for f in tested),
+        "on_virtual": sum(
+            f.device_kind not in (CPU, *GPU_KINDS)
+            and questions[f.claim.stage].values.get("num_devices", 1) > 1
+            for f in tested
+        ),
         "own": len(evidence.judgements) - len(notes),
         "original": not evidence.synthetic,
         "values": {stage: made.values for stage, made in questions.items()},
