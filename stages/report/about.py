@@ -48,6 +48,7 @@ GPU_NEEDS = ("gpu", "two_gpus", "pair_of_gpus")  # by their names
 def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
     """The pages by their files, in the language that is spoken."""
     of_all = _values(questions, evidence)
+    found_here = {stage: made.values for stage, made in questions.items()}
     own: dict[str, Values] = {
         INDEX: index(questions, evidence),
         "errata": {},
@@ -60,7 +61,7 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
             "script": (HERE / "exercises.js").read_text(encoding="utf-8"),
         },
         "claims": claims_page.values(evidence.judgements),
-        "machines": machines_page.values(questions, evidence),
+        "machines": machines_page.values(found_here, evidence),
     }
     found = {}
     for name, template in TEMPLATES.items():

@@ -14,7 +14,6 @@ from lab.report.verdicts import verdict_and_number
 from lab.results.findings import Finding
 from lab.tools.profiles import in_use
 from stages.report.evidence import Evidence, Reference
-from stages.report.front_page import Questions
 
 UNKNOWN = "–"
 NUMBERS = {  # what readers of benchmarks compare: by stage and finding, and its unit in the table's
@@ -29,16 +28,16 @@ PEAK = next(iter(NUMBERS))
 ByStage = Mapping[str, Mapping[str, Any]]  # findings and conditions by name
 
 
-def values(questions: Questions, evidence: Evidence) -> dict[str, object]:
+def values(of_here: ByStage, evidence: Evidence) -> dict[str, object]:
     """What the page's text names.
 
     Args:
-        questions: the pages, by stage, with the numbers that were found here.
+        of_here: the numbers that were found here, by stage.
         evidence: the verdicts here, and other machines.
     """
     here = say("here")
     references = evidence.references
-    by_stage: dict[str, ByStage] = {here: {stage: q.values for stage, q in questions.items()}} | {
+    by_stage = {here: of_here} | {
         each.name: _by_stage(each) for each in references
     }
     judged: Machines = {here: {f.claim.id: f for f in evidence.judgements}} | {

@@ -44,7 +44,7 @@ def test_what_is_filled_in_is_text(tmp_path):
     ("body", "words"),
     [
         ("a\n\n{{ unknown }}\n", "unknown"),
-        ("a\n\n{% if %}\n", "line 8"),  # of the file, front matter and all
+        ("a\n\n{% if %}\n", "line 9"),  # of the file, front matter and all
         ("{{ nothing }}", "None"),
         (BODY.replace("Why", "How come"), "“How come” is no heading"),
         (BODY + "\n\n## Why\n", "stands there twice"),

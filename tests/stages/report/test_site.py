@@ -112,7 +112,7 @@ def test_a_link_to_a_question_brings_the_finding_that_the_index_has(drawn):
         index = (drawn / file_of(INDEX, language)).read_text()
         for stage in BOOK_ORDER:
             page = (drawn / file_of(stage, language)).read_text()
-            finding = re.findall(rf'<li id="{stage}">.*?<br>(.*?)</li>', index)[0]
+            finding = re.findall(rf'<li id="{stage}">.*?<br>(.*?) <span class="tally">', index)[0]
             told = dict(re.findall(META, page))["description"]
             assert unescape(told) == Markup(finding).striptags() != "", stage
 
