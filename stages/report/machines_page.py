@@ -37,9 +37,7 @@ def values(of_here: ByStage, evidence: Evidence) -> dict[str, object]:
     """
     here = say("here")
     references = evidence.references
-    by_stage = {here: of_here} | {
-        each.name: _by_stage(each) for each in references
-    }
+    by_stage = {here: of_here} | {each.name: _by_stage(each) for each in references}
     judged: Machines = {here: {f.claim.id: f for f in evidence.judgements}} | {
         each.name: each.judgements for each in references
     }

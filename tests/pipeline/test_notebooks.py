@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 from packaging.requirements import Requirement
 
 from lab.core.files import read_json
-from stages.report.machines_page import SOURCE
+from lab.report import address
 from tests.helpers import ROOT, write_data
 from tests.pipeline.conftest import shell
 
@@ -27,9 +27,7 @@ def test_outputs_are_not_committed_and_addresses_are_the_projects(path):
     nbformat.validate(notebook)
     assert [c for c in notebook.cells if c.get("outputs") or c.get("execution_count")] == []
     addresses = re.findall(r"github(?:\.com)?/([\w-]+/[\w-]+)", nbformat.writes(notebook))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    source = project.get("urls", {}).get("Source", SOURCE)
-    assert {f"https://github.com/{each}" for each in addresses} == {source} == {SOURCE}
+    assert {f"https://github.com/{each}" for each in addresses} == {address.source()}
     assert nbformat.writes(notebook).count(f"notebooks/{path.name}") == 2
 
 
@@ -85,7 +83,7 @@ def test_where_there_is_no_checkout_the_code_is_fetched(clone, tmp_path):
     ids = [cell.id for cell in notebook.cells]
     notebook.cells = notebook.cells[: ids.index("install") + 1]
     fetch = notebook.cells[ids.index("fetch")]
-    fetch.source = fetch.source.replace(SOURCE, (tmp_path / "d2l-lab").as_uri())
+    fetch.source = fetch.source.replace(address.source(), (tmp_path / "d2l-lab").as_uri())
     run(notebook, tmp_path)
     assert (tmp_path / "notebooks" / "d2l-lab" / "params.yaml").is_file()
 

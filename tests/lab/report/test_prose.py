@@ -10,7 +10,13 @@ from lab.report.prose import HEADINGS, OPTIONAL, fill_in
 BODY = "\n\n".join(
     f"## {words['en']}\n\ntext" for key, words in HEADINGS.items() if key not in OPTIONAL
 )
-FRONT = '---\ntask: Do it\ntitle: A question?\nfinding: "{{ n | number }} times"\nnumber: "{{ n }}"\n---\n'
+FRONT = """---
+task: Do it
+title: A question?
+finding: "{{ n | number }} times"
+number: "{{ n }}"
+---
+"""
 
 
 def text(tmp_path, body: str, front: str = FRONT):

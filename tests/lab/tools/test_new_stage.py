@@ -14,10 +14,10 @@ from lab.tools.new_stage.write import write_stage
 from tests.helpers import COMMITTED, ROOT, write_data
 
 PROJECT = (  # what the commands and tests below read
-    *("lab", "stages", "tests", "profiles"),
+    *("lab", "stages", "tests", "profiles", "notebooks"),
     *(".ci", ".github"),
-    *("dvc.yaml", "pyproject.toml", "constraints.txt", "tasks.py"),
-    *("README.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"),
+    *("dvc.yaml", "pyproject.toml", "constraints.txt", "uv.lock", "tasks.py"),
+    *("README.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "LICENSE-TEXT.md", "CITATION.cff"),
 )
 IDENTITY = ("-c", "user.name=test", "-c", "user.email=test@example.org")
 ARCHITECTURE = (
