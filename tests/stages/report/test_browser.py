@@ -30,7 +30,7 @@ PICTURES = (
 # what is wrong with the texts of figures: outside of their figure, over another, or too small
 TEXTS = """(() => {
     const wrong = []
-    for (const svg of document.querySelectorAll('.panels svg, .hero svg, .picture svg')) {
+    for (const svg of document.querySelectorAll('.panels svg, .hero svg, .card svg')) {
         const frame = svg.getBoundingClientRect()
         const name = (svg.closest('[id]')?.id ?? '') + ': '
         const texts = [...svg.querySelectorAll('text')].filter(text => text.textContent.trim())
@@ -40,7 +40,8 @@ TEXTS = """(() => {
             if (box.left < frame.left - 1 || box.right > frame.right + 1
                 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
                 wrong.push(name + 'outside: ' + said)
-            const scale = frame.width / svg.viewBox.baseVal.width
+            const drawn = svg.viewBox.baseVal?.width || frame.width
+            const scale = frame.width / drawn
             const size = parseFloat(getComputedStyle(text).fontSize) * scale
             if (size < 8.95) wrong.push(name + 'small: ' + said)
             for (let j = i + 1; j < texts.length; j++) {
