@@ -14,7 +14,7 @@ from tests.helpers import ROOT, write_data
 from tests.pipeline.conftest import shell
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-SMALL = {"NAME": "of-a-test", "PROFILE": "smoke", "BUDGET": 180}
+SMALL = {"NAME": "of-a-test", "PROFILE": "smoke", "BUDGET": 120}
 
 
 def read(path):
