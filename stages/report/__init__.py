@@ -7,8 +7,9 @@ text of a question's page stands in stages/<name>/page/. What is missing or dama
 page, and what could not be drawn ends in an exit code.
 
 `__main__.py` reads what all pages draw on (`evidence.py`), draws the questions' pages
-(`questions.py`) and then the others (`about.py`, `claims_page.py`). A page is a text in Markdown,
-filled with values and with what it calls (`calls.py`), in a template (`site.py`, `templates/`).
+(`questions.py`) and then the others (`about.py`, with `front_page.py` and `*_page.py`). A page is a
+text in Markdown, filled with values and with what it calls (`calls.py`), in a template (`site.py`,
+`templates/`).
 
 Read `reports/index.html`, in Chinese `reports/index.zh.html` (a browser, no network), or
 `reports/README.md` (a code host).

@@ -1,4 +1,4 @@
-"""The pages that are of no question: index, errata, how to, exercises, claims with the method.
+"""The pages that are of no question: index, errata, how to, exercises, claims, machines.
 
 Their texts stand in stages/report/page/<name>.<language>.md. What a text names and what its
 template shows is one dictionary.
@@ -11,7 +11,9 @@ from markupsafe import Markup
 from lab.claims.book_order import MOVED, PLACES
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import CPU, GPU_KINDS
+from lab.core.files import REPORTS
 from lab.report import verdicts
+from lab.report.days import first_and_last_day
 from lab.report.language import ENGLISH, language
 from lab.report.machines import in_one_line
 from lab.report.prose import fill_in
@@ -24,7 +26,7 @@ from stages.report.site import (
     HERE,
     INDEX,
     file_of,
-    head_and_foot,
+    in_brief,
     links_from,
     rendered,
     templates,
@@ -42,24 +44,20 @@ TEMPLATES = {
     "claims": "claims.html.j2",
     "machines": "text.html.j2",
 }
+SCRIPTS = {"howto": "copy.js", "exercises": "exercises.js", "claims": "claims.js"}
 GPU_NEEDS = ("gpu", "two_gpus", "pair_of_gpus")  # by their names
 
 
 def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
     """The pages by their files, in the language that is spoken."""
-    of_all = _values(questions, evidence)
     found_here = {stage: made.values for stage, made in questions.items()}
+    of_all = _values(found_here, evidence)
+    days = first_and_last_day(REPORTS / stage for stage in PLACES)
     own: dict[str, Values] = {
         INDEX: index(questions, evidence),
         "errata": {},
-        "howto": {
-            "boxes": _boxes(questions),
-            "script": (HERE / "copy.js").read_text(encoding="utf-8"),
-        },
-        "exercises": {
-            "groups": exercises(questions),
-            "script": (HERE / "exercises.js").read_text(encoding="utf-8"),
-        },
+        "howto": {"boxes": _boxes(questions)},
+        "exercises": {"groups": exercises(questions)},
         "claims": claims_page.values(evidence.judgements),
         "machines": machines_page.values(found_here, evidence),
     }
@@ -71,7 +69,9 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
         content = own[name] | {
             "title": prose.front["title"],
             "parts": prose.parts,
-            **head_and_foot(prose, *PLACES),
+            "in_brief": in_brief(prose),
+            "days": days,
+            "script": (HERE / SCRIPTS[name]).read_text("utf-8") if name in SCRIPTS else "",
         }
         found[file_of(name, language())] = rendered(template, name, content)
     for old, new in MOVED.items():
@@ -85,7 +85,7 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
     return found
 
 
-def _values(questions: Questions, evidence: Evidence) -> Values:
+def _values(found_here: machines_page.ByStage, evidence: Evidence) -> Values:
     """What all texts name: numbers of the ledger, and the questions' own values by stage."""
     notes = verdicts.of_the_notes(evidence.judgements)
     tested = [f for f in notes if f.verdict is not Verdict.NOT_TESTABLE]
@@ -99,12 +99,12 @@ def _values(questions: Questions, evidence: Evidence) -> Values:
         "count": Counter(verdicts.SHOWN[f.verdict].key for f in notes),
         "on_virtual": sum(
             f.device_kind not in (CPU, *GPU_KINDS)
-            and questions[f.claim.stage].values.get("num_devices", 1) > 1
+            and found_here[f.claim.stage].get("num_devices", 1) > 1
             for f in tested
         ),
         "own": len(evidence.judgements) - len(notes),
         "original": not evidence.synthetic,
-        "values": {stage: made.values for stage, made in questions.items()},
+        "values": found_here,
     }
 
 

@@ -15,7 +15,6 @@ from lab.report.language import localized, say
 from lab.report.machines import in_one_line
 from lab.results.documents import read_hardware
 from lab.tools import retest
-from stages.report.site import HERE
 
 
 def values(judgements: Sequence[Judgement]) -> dict[str, object]:
@@ -44,7 +43,6 @@ def values(judgements: Sequence[Judgement]) -> dict[str, object]:
             for e in unmeasured()
         ],
         "files": FASHION_FILES,
-        "script": (HERE / "claims.js").read_text(encoding="utf-8"),
     }
 
 

@@ -2,7 +2,7 @@
 
 A stage tells its question in stages/<name>/page/:
 
-    en.md, zh.md    the text; `task`, `title` and `finding` in its front matter
+    en.md, zh.md    the text; `task`, `title`, `finding` and `number` in its front matter
     figures.py      `figures(results, found)`: the figures that the text shows; if it needs any,
                     `values(results, found)`: what it names beside findings and conditions
     explorables.py  `explorables(results, found)`: what can be played with, if there is anything
@@ -27,13 +27,14 @@ from lab.core.files import REPORTS, ROWS
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report import address, verdicts
 from lab.report.benchmarks import trust, undecided
+from lab.report.days import first_and_last_day
 from lab.report.language import say
 from lab.report.machines import in_one_line, notes_on, speeds
 from lab.report.prose import Prose, fill_in
 from lab.results.documents import read_conditions, read_results
 from stages.report.calls import QuestionCalls, Shown, failure, in_a_word, of_each_page
 from stages.report.evidence import Evidence
-from stages.report.site import STAGES, head_and_foot, part, rendered, script_of, text_of, titles
+from stages.report.site import STAGES, in_brief, part, rendered, script_of, text_of, titles
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,8 @@ def _html(
         stage,
         {
             "title": titles()[stage],
-            **head_and_foot(prose, stage),
+            "in_brief": in_brief(prose),
+            "days": first_and_last_day([REPORTS / stage]),
             "machine": in_one_line(*machines.all()),
             "notices": [part("synthetic_data", evidence.synthetic)] if evidence.synthetic else [],
             "machine_notes": notes_on(machines, stage),

@@ -16,9 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from lab.claims.book_order import BOOK_ORDER, PLACES
-from lab.core.files import REPORTS
 from lab.report import address, book, verdicts
-from lab.report.days import first_and_last_day
 from lab.report.language import CHINESE, ENGLISH, language, localized, say, translation
 from lab.report.prose import ANSWER, Prose, inline, read_front
 
@@ -84,12 +82,6 @@ def rendered(template: str, page: str, content: Mapping[str, Any]) -> str:
             style=Markup((HERE / "templates" / "style.css").read_text("utf-8")),
         )
     )
-
-
-def head_and_foot(prose: Prose, *stages: str) -> Mapping[str, Any]:
-    """What the head and the foot of a page say that tells of these stages."""
-    days = first_and_last_day(REPORTS / stage for stage in stages)
-    return {"in_brief": in_brief(prose), "days": days}
 
 
 def in_brief(prose: Prose) -> str:

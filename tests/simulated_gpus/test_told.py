@@ -61,7 +61,8 @@ def test_pages_of_two_gpus_are_whole_and_the_same_in_both_languages(measured, fo
         if "needs larger sizes on this GPU" not in answer:
             assert answer.count(" ") > 100, f"{stage} has no answer"
         assert "Without a GPU" not in answer, stage
-        assert "shares of the CPU" not in english.visible + english.folded, stage
+        for devices in ("shares of the CPU", "virtual devices on the CPU"):
+            assert devices not in english.visible + english.folded, stage
     kinds = {row["device_kind"] for row in read_rows(reports / "claims" / "rows.csv")}
     assert kinds == {"cpu", "cuda"}
 
