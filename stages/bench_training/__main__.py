@@ -1,8 +1,7 @@
 """Run the stage: `python -m stages.bench_training`."""
 
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
 import torch
 
@@ -11,6 +10,7 @@ from lab.core.process import run
 from lab.data.datasets import FASHION_COUNTS, dataset_name
 from lab.data.loaders import WORKER_START
 from lab.machine.devices import computes_in_bf16, processor, resolve, usable_cores
+from lab.nets.step_parts import Part, vector_length
 from lab.results.measurements import Measurement, skip
 from lab.timing.conditions import LoadMonitor, conditions
 from lab.timing.deadline import time_left_s, traces_folder
@@ -22,11 +22,9 @@ from stages.bench_training.measure.race import by_hand, race
 from stages.bench_training.measure.variants import (
     Machine,
     TrainingVariant,
-    Variants,
     by_the_notes,
     lacking,
     variants_of,
-    worth_a_step,
 )
 
 TRIAL_STARTS = 1
@@ -36,10 +34,11 @@ EPOCHS_BY_HAND = 2
 def measure(p: TrainingParams, machine: Machine, notes_workers: int) -> list[Measurement]:
     """Milliseconds per step of all variants; seconds per epoch by hand."""
     variants = variants_of(p, machine, notes_workers)
-    seconds, unable = race(variants, p.starts, traces_folder())
-    raced = {key: variant for key, variant in variants.items() if key in seconds}
-    measured = in_rows(raced, seconds, machine)
-    measured += [skip(*key, reason, machine.device) for key, reason in unable.items()]
+    found = race(variants, p.starts, traces_folder())
+    measured = [row(variants[key], key, ms, machine) for key, ms in found.seconds.items()]
+    for key, steps in found.parts.items():
+        measured += parts_in_rows(variants[key], key, steps, machine)
+    measured += [skip(*key, reason, machine.device) for key, reason in found.unable.items()]
     if p.peers:
         notes = names.BY_THE_NOTES[notes_workers]
         for name in (notes, names.ENGINE):
@@ -52,28 +51,53 @@ def measure(p: TrainingParams, machine: Machine, notes_workers: int) -> list[Mea
 def trial(p: TrainingParams, machine: Machine) -> int:
     """The loader's workers with which the notes' loop is faster, found by turns of their own."""
     shorter = p.but(lenet_steps=max(1, p.lenet_steps // 2))
-    seconds, _ = race(by_the_notes(shorter, machine), TRIAL_STARTS)
+    seconds = race(by_the_notes(shorter, machine), TRIAL_STARTS).seconds
     return min(seconds, key=lambda workers: sum(seconds[workers]))
 
 
-def in_rows(
-    variants: Variants, seconds: Mapping[tuple[str, str], tuple[float, ...]], machine: Machine
+def row(
+    variant: TrainingVariant, key: tuple[str, str], seconds: Sequence[float], machine: Machine
+) -> Measurement:
+    """A variant's samples: ms per step, or the rate of what it does."""
+    experiment, name = key
+    if experiment == names.RATE:
+        unit = "GB/s" if variant.kind == "copies" else "GFLOP/s"
+        rates = tuple(1 / s for s in seconds)
+        return Measurement(experiment, name, 0, rates, unit, machine.device, variant.threads)
+    kind = machine.two_devices if experiment in names.ON_DEVICES else None
+    ms = tuple(1e3 * s for s in seconds)
+    return Measurement(
+        experiment, name, variant.batch_size, ms, "ms", kind or machine.device, variant.threads
+    )
+
+
+def parts_in_rows(
+    variant: TrainingVariant,
+    key: tuple[str, str],
+    steps: Sequence[Mapping[str, Part]],
+    machine: Machine,
 ) -> list[Measurement]:
-    """The race's samples in ms; the peaks beside each net, since both take their turns."""
-    rows = []
-    for (experiment, name), variant in variants.items():
-        kind = machine.two_devices if experiment in names.ON_DEVICES else None
-        ms = tuple(1e3 * s for s in seconds[experiment, name])
-        row = Measurement(
-            experiment, name, variant.batch_size, ms, "ms", kind or machine.device, variant.threads
+    """What a variant's step consists of: ms of each kind of operation, beside what is counted."""
+    net, loop = key
+    return [
+        Measurement(
+            names.PARTS,
+            kind,
+            variant.batch_size,
+            tuple(1e3 * step[kind].seconds for step in steps),
+            "ms",
+            machine.device,
+            variant.threads,
+            columns={
+                "net": net,
+                "loop": loop,
+                "gflop": part.flop / 1e9,
+                "vector_gflop": part.vector_flop / 1e9,
+                "mb": part.num_bytes / 1e6,
+            },
         )
-        if name not in names.PEAKS:
-            rows.append(row)
-            continue
-        for net in names.NETS:
-            batch_size = variants[net, names.ENGINE].batch_size
-            rows.append(replace(row, experiment=net, x=worth_a_step(net, batch_size, variant)))
-    return rows
+        for kind, part in steps[0].items()
+    ]
 
 
 def timed_by_hand(name: str, variant: TrainingVariant, machine: Machine) -> Measurement:
@@ -102,6 +126,7 @@ def main() -> None:
         "worker_start": WORKER_START,
         **conditions(measured, devices, watch, p.starts),
         names.NOTES_WORKERS: notes_workers,
+        names.VECTOR_LENGTH: vector_length(devices.devices[0]),
         names.TWO_DEVICES: machine.two_devices or "none",
     }
     write_results("bench_training", measured, about, findings)

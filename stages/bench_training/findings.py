@@ -1,15 +1,19 @@
 """The numbers that bench_training's rows give, each derived once; sample i is of start i."""
 
-from lab.results.findings import Finding, Samples, combine, median, ratio
-from lab.results.measurements import Results
+from dataclasses import dataclass
+
+from lab.results.findings import Finding, Samples, combine, exact, median, missing, ratio
+from lab.results.measurements import Measurement, Results
+from lab.results.reasons import NOT_MEASURED, Reason
 from stages.bench_training.measure import params as names
 
 METRICS = (
     "lenet_fp32_speedup",
     "lenet_fp32_of_peak",
-    "lenet_bf16_of_peak",
+    "lenet_fp32_of_limit",
     "resnet18_fp32_speedup",
     "resnet18_fp32_of_peak",
+    "resnet18_fp32_of_limit",
 )
 ON_DEVICES = {  # how many times as fast as one device two are, by what they train and how
     "notes_lenet_loop": (names.NOTES_LENET, names.LOOP),
@@ -24,10 +28,14 @@ def findings(results: Results) -> dict[str, Finding]:
     def speedup(experiment: str, variant: str, over: str) -> Finding:
         return ratio(results.samples(experiment, over), results.samples(experiment, variant))
 
-    def of_peak(net: str, variant: str, product: str) -> Finding:
+    def of_peak(net: str, variant: str, precision: str) -> Finding:
         """A variant's FLOP per second over the peak of its own arithmetic."""
-        at_peak = ms_at_peak(results, net, product)
+        at_peak = limit_of(results, net, precision).at_peak
         return ratio(at_peak, results.samples(net, variant), "of the peak", better="more")
+
+    def of_limit(net: str, variant: str, precision: str) -> Finding:
+        limit = limit_of(results, net, precision).with_bytes
+        return ratio(limit, results.samples(net, variant), "of the limit", better="more")
 
     def seconds(net: str, variant: str) -> Finding:
         return median(results.samples(net, variant) * 1e-3, "s", better="less")
@@ -42,9 +50,12 @@ def findings(results: Results) -> dict[str, Finding]:
             f"{net}_graph_speedup": speedup(net, names.GRAPH, over=notes),
             f"{net}_bf16_speedup": speedup(net, bf16, over=notes),
             f"{net}_bf16_over_fp32": speedup(net, names.BF16, over=fp32),
-            f"{net}_fp32_of_peak": of_peak(net, fp32, names.PRODUCT),
-            f"{net}_tf32_of_peak": of_peak(net, names.TF32, names.TF32_PRODUCT),
-            f"{net}_bf16_of_peak": of_peak(net, bf16, names.BF16_PRODUCT),
+            f"{net}_fp32_of_peak": of_peak(net, fp32, "fp32"),
+            f"{net}_tf32_of_peak": of_peak(net, names.TF32, "tf32"),
+            f"{net}_bf16_of_peak": of_peak(net, bf16, "bf16"),
+            f"{net}_fp32_of_limit": of_limit(net, fp32, "fp32"),
+            f"{net}_bf16_of_limit": of_limit(net, bf16, "bf16"),
+            f"{net}_filled": filled(results, net),
             f"{net}_notes_s": seconds(net, notes),
             f"{net}_ours_s": seconds(net, names.ENGINE),
         }
@@ -77,16 +88,65 @@ def fastest_bf16(results: Results, net: str) -> str:
     )
 
 
-def ms_at_peak(results: Results, net: str, product: str = names.PRODUCT) -> Samples:
-    """What a step would take at the machine's peak in the arithmetic of `product`.
+@dataclass(frozen=True)
+class Limit:
+    """What a step would take here, in ms, if nothing but this bounded it.
 
-    That is the rate of large products or of convolutions, whichever is the higher one.
+    Attributes:
+        at_peak: its arithmetic, at the highest rate that was measured.
+        in_vectors: the same, with the numbers of vectors that a layer's channels leave empty.
+        with_bytes: of each kind of operation the longer of that and of its reads and writes, at the
+            rate of copies.
     """
-    of_step = [
-        results.samples(net, name) * products
-        for name in (product, names.CONVOLUTION_OF[product])
-        for products in results.xs(net, name)
+
+    at_peak: Samples
+    in_vectors: Samples
+    with_bytes: Samples
+
+
+def limit_of(results: Results, net: str, precision: str) -> Limit:
+    """The limit of the engine's step, whose operations a step in that precision consists of."""
+    peak = results.samples(names.RATE, names.ARITHMETIC[precision])
+    copies = results.samples(names.RATE, names.COPIES)
+    parts = parts_of(results, net, names.BF16 if precision == "bf16" else names.ENGINE)
+    if not parts:
+        none = Samples(missing=Reason(NOT_MEASURED, names.PARTS))
+        return Limit(none, none, none)
+
+    def total(column: str) -> float:
+        return sum(float(part.columns[column]) for part in parts)
+
+    def with_bytes(gflops: float, gbs: float) -> float:
+        return sum(shortest_ms(part, gflops, gbs) for part in parts)
+
+    return Limit(
+        combine(lambda gflops: 1e3 * total("gflop") / gflops, peak),
+        combine(lambda gflops: 1e3 * total("vector_gflop") / gflops, peak),
+        combine(with_bytes, peak, copies),
+    )
+
+
+def shortest_ms(part: Measurement, gflops: float, gbs: float) -> float:
+    """The longer of a part's arithmetic in its vectors and its reads and writes, at these rates."""
+    arithmetic_ms = 1e3 * float(part.columns["vector_gflop"]) / gflops
+    return max(arithmetic_ms, float(part.columns["mb"]) / gbs)
+
+
+def parts_of(results: Results, net: str, loop: str) -> list[Measurement]:
+    """What a step consists of, by kind of operation; empty where it was not measured."""
+    return [
+        m
+        for kind in results.variants(names.PARTS, net=net, loop=loop)
+        for m in results.series(names.PARTS, kind, net=net, loop=loop)
     ]
-    if not of_step:
-        return results.samples(net, product)
-    return combine(lambda *ms: min(ms), *of_step)
+
+
+def filled(results: Results, net: str) -> Finding:
+    """The share of the arithmetic in its vectors that is a layer's own."""
+    parts = parts_of(results, net, names.ENGINE)
+    if not parts:
+        return missing(Reason(NOT_MEASURED, names.PARTS))
+    own, all_ = (
+        sum(float(part.columns[column]) for part in parts) for column in ("gflop", "vector_gflop")
+    )
+    return exact(own / all_, "of the vectors")

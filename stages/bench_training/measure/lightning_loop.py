@@ -18,7 +18,7 @@ from stages.bench_training.measure.variants import TrainingVariant
 import lightning  # isort: skip
 
 
-class Lenet(lightning.LightningModule):
+class Net(lightning.LightningModule):
     """The variant's net with plain SGD."""
 
     def __init__(self, variant: TrainingVariant) -> None:
@@ -84,4 +84,4 @@ def serve_lightning(variant: TrainingVariant, link: Connection) -> None:
         enable_model_summary=False,
         callbacks=[Turns(variant, link, len(images))],  # type: ignore[arg-type]
     )
-    trainer.fit(Lenet(variant), loaders.loader(images, variant.batch_size, variant.num_workers))
+    trainer.fit(Net(variant), loaders.loader(images, variant.batch_size, variant.num_workers))

@@ -1,7 +1,7 @@
 """How each kind of variant trains: a turn takes some steps, an epoch's at most."""
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
 from itertools import count
 
 import torch
@@ -13,16 +13,22 @@ from lab.data.datasets import read_fashion_mnist
 from lab.data.images import LabelledImages, to_tensors
 from lab.data.order import epoch_order
 from lab.machine.devices import allow_tf32, precision_on
-from lab.nets.models import lenet_of_layers, to_float
-from lab.parallel.replicas import sgd, split_batch, sum_gradients
+from lab.nets.models import to_float
+from lab.nets.step_parts import Part, StepParts, vector_length
+from lab.parallel.replicas import forward_backward, sgd, split_batch, sum_gradients
 from lab.timing.clock import read_clock
 from lab.training.model import BatchStep, Model
 from lab.training.notes_loop import EpochClock, notes_epoch, to_contiguous
 from lab.training.steps.by_name import model_and_step, on_rows
 from lab.training.trainer import Trainer, prepare_process
-from stages.bench_training.measure.variants import CHANNELS, SIDE, TrainingVariant
+from stages.bench_training.measure.params import COPIED_MIB, PRODUCT_ROWS
+from stages.bench_training.measure.variants import TrainingVariant
 
 Turn = Callable[[int], float]  # takes so many steps; seconds per step
+CHANNELS, SIDE, IMAGES = 64, 28, {"cpu": 16, "cuda": 256}  # of ResNet-18's first blocks
+LOG_INTERVAL = 10  # steps
+Batches = Iterable[tuple[Tensor, Tensor]]  # float images (n, 1, 28, 28) and labels (n,)
+Work = tuple[float, Callable[[], object]]  # an amount, and what does it
 
 
 def plain_epoch(
@@ -38,6 +44,28 @@ def plain_epoch(
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def example_epoch(
+    net: nn.Module, optimizer: torch.optim.Optimizer, batches: Batches, clock: EpochClock
+) -> float:
+    """The loop of PyTorch's MNIST example; seconds per step."""
+    [device] = clock.devices
+    net.train()
+    for done, (X, y) in enumerate(batches, 1):
+        X, y = X.to(device), y.to(device)
+        optimizer.zero_grad()
+        loss = F.nll_loss(F.log_softmax(net(X), dim=1), y)
+        loss.backward()
+        optimizer.step()
+        if done % LOG_INTERVAL == 0:
+            loss.item()  # which it prints
+        clock.step_done(done)
+        if done == clock.steps < clock.whole:
+            break
+    else:
+        clock.step_done(clock.whole)
+    return clock.seconds_per_step()
 
 
 def notes_step(model: Model) -> BatchStep:
@@ -67,11 +95,12 @@ def turn_of(variant: TrainingVariant) -> Turn:
     torch.set_num_threads(variant.threads)
     kinds = {
         "book": _by_the_book,
+        "example": _by_the_example,
         "plain": _plain,
         "engine": _by_the_engine,
         "loop": _by_the_notes_over_devices,
-        "product": _product,
-        "convolution": _convolution,
+        "arithmetic": _arithmetic,
+        "copies": _copies,
     }
     return kinds[variant.kind](variant)
 
@@ -84,14 +113,25 @@ def train_set() -> LabelledImages:
 
 def _by_the_book(variant: TrainingVariant) -> Turn:
     """The notes' loop: PIL and floats for each image, a loader started anew, torch's defaults."""
-    [device], images = variant.devices(), loaders.book_images()
-    net = to_contiguous(variant.make_net()).to(device)
+    net = to_contiguous(variant.make_net()).to(variant.devices()[0])
+    return _loading(variant, lambda batches, clock: notes_epoch(net, batches, variant.lr, clock))
+
+
+def _by_the_example(variant: TrainingVariant) -> Turn:
+    net = to_contiguous(variant.make_net()).to(variant.devices()[0])
+    optimizer = torch.optim.SGD(net.parameters(), variant.lr)
+    return _loading(variant, partial(example_epoch, net, optimizer))
+
+
+def _loading(variant: TrainingVariant, epoch: Callable[[Batches, EpochClock], float]) -> Turn:
+    """Turns of a loop over the notes' loader."""
+    devices, images = variant.devices(), loaders.book_images()
 
     def turn(steps: int) -> float:
         batches = loaders.loader(images, variant.batch_size, variant.num_workers)
         count = len(images)  # type: ignore[arg-type]
-        clock = EpochClock.of([device], count, variant.batch_size, steps, variant.num_workers)
-        return notes_epoch(net, batches, variant.lr, clock)
+        clock = EpochClock.of(devices, count, variant.batch_size, steps, variant.num_workers)
+        return epoch(batches, clock)
 
     return turn
 
@@ -100,7 +140,7 @@ def _plain(variant: TrainingVariant) -> Turn:
     [device] = variant.devices()
     images, labels = train_set()
     X, y = to_float(images).to(device, memory_format=torch.channels_last), labels.to(device)
-    net = lenet_of_layers().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    net = variant.make_net().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimizer = torch.optim.SGD(net.parameters(), variant.lr)
 
     def turn(steps: int) -> float:
@@ -114,58 +154,85 @@ def _plain(variant: TrainingVariant) -> Turn:
 
 def _by_the_engine(variant: TrainingVariant) -> Turn:
     model, step = model_and_step(variant.make_net(), variant.devices(), variant)
-    return _training(Trainer(model, step, train_set()))
+    return TrainingTurns(Trainer(model, step, train_set()))
 
 
 def _by_the_notes_over_devices(variant: TrainingVariant) -> Turn:
     model = Model(variant.make_net(), variant.devices(), variant)
-    return _training(Trainer(model, on_rows(notes_step(model)), train_set()))
+    return TrainingTurns(Trainer(model, on_rows(notes_step(model)), train_set()))
 
 
-def _training(trainer: Trainer) -> Turn:
+class TrainingTurns:
     """The steps of stages.train, each turn those of another epoch."""
-    recipe, devices, epochs = trainer.model.recipe, trainer.model.devices, count(1)
 
-    def turn(steps: int) -> float:
+    def __init__(self, trainer: Trainer) -> None:
+        self._trainer, self._epochs = trainer, count(1)
+
+    def __call__(self, steps: int) -> float:
+        """Take so many steps of an epoch; seconds per step."""
+        trainer, devices = self._trainer, self._trainer.model.devices
         start = read_clock(devices)
-        order = epoch_order(trainer.num_images, seed=0, epoch=next(epochs)).to(trainer.device)
-        batches = order.split(recipe.batch_size)[:steps]
+        batches = self._batches(steps)
         losses = torch.zeros(len(batches), dtype=torch.float64, device=trainer.device)
-        trainer.take(batches, [recipe.lr] * len(batches), losses)
+        trainer.take(batches, [trainer.model.recipe.lr] * len(batches), losses)
         return (read_clock(devices) - start) / len(batches)
 
-    return turn
+    def parts(self, steps: int) -> dict[str, Part]:
+        """What a step on one device consists of: the mean of so many, by kind of operation."""
+        trainer, model = self._trainer, self._trainer.model
+        [net], recipe = model.nets, model.recipe
+        data = trainer.images, trainer.labels
+        batches = [[t.index_select(0, rows) for t in data] for rows in self._batches(steps)]
+        with StepParts(vector_length(trainer.device), partial(read_clock, model.devices)) as seen:
+            for X, y in batches:
+                forward_backward(net, X, y)
+                sgd(net.parameters(), recipe.lr, recipe.batch_size)
+        return {kind: part / steps for kind, part in seen.parts.items()}
+
+    def _batches(self, steps: int) -> Sequence[Tensor]:
+        trainer = self._trainer
+        order = epoch_order(trainer.num_images, seed=0, epoch=next(self._epochs))
+        return list(order.to(trainer.device).split(trainer.model.recipe.batch_size)[:steps])
 
 
-def _product(variant: TrainingVariant) -> Turn:
-    """Products of square matrices, a step being one."""
+# --- rates that steps are held against
+
+
+def _arithmetic(variant: TrainingVariant) -> Turn:
+    """Seconds per GFLOP of the fastest of several products and convolutions."""
     [device] = variant.devices()
-    a = torch.rand(variant.batch_size, variant.batch_size, device=device).to(_dtype(variant))
-    out = torch.empty_like(a)
-    return _repeated(lambda: torch.mm(a, a, out=out), device)
+    dtype = torch.bfloat16 if variant.precision == "bf16" else torch.float32
+    return _fastest(list(_products(device, dtype)), device)
 
 
-def _convolution(variant: TrainingVariant) -> Turn:
-    """Convolutions by kernels of 3 x 3 over padded images, channels last, a step being one."""
-    [device] = variant.devices()
-    X = torch.rand(variant.batch_size, CHANNELS, SIDE, SIDE, device=device).to(_dtype(variant))
-    W = torch.rand(CHANNELS, CHANNELS, 3, 3, device=device).to(_dtype(variant))
+def _products(device: torch.device, dtype: torch.dtype) -> Iterator[Work]:
+    for n in PRODUCT_ROWS[device.type]:
+        A = torch.rand(n, n, device=device).to(dtype)
+        yield 2e-9 * n**3, partial(torch.mm, A, A, out=torch.empty_like(A))
+    X = torch.rand(IMAGES[device.type], CHANNELS, SIDE, SIDE, device=device).to(dtype)
+    W = torch.rand(CHANNELS, CHANNELS, 3, 3, device=device).to(dtype)
     X, W = (t.contiguous(memory_format=torch.channels_last) for t in (X, W))
-    return _repeated(lambda: F.conv2d(X, W, padding=1), device)
+    yield 2e-9 * len(X) * (CHANNELS * SIDE * 3) ** 2, partial(F.conv2d, X, W, padding=1)
 
 
-def _dtype(variant: TrainingVariant) -> torch.dtype:
-    return torch.bfloat16 if variant.precision == "bf16" else torch.float32
+def _copies(variant: TrainingVariant) -> Turn:
+    """Seconds per GB, read and written, of the fastest of several copies."""
+    [device] = variant.devices()
+    sources = [torch.ones(mib * 2**18, device=device) for mib in COPIED_MIB[device.type]]
+    return _fastest(
+        [(2e-9 * X.nbytes, partial(torch.empty_like(X).copy_, X)) for X in sources], device
+    )
 
 
-def _repeated(call: Callable[[], object], device: torch.device) -> Turn:
-    """The rates that steps are held against: a call again and again, the first not timed."""
+def _fastest(works: Sequence[Work], device: torch.device) -> Turn:
+    """Seconds per amount of the fastest of so many calls of each: what the machine can do."""
 
-    def turn(steps: int) -> float:
-        call()
+    def seconds(call: Callable[[], object]) -> float:
         start = read_clock([device])
-        for _ in range(steps):
-            call()
-        return (read_clock([device]) - start) / steps
+        call()
+        return read_clock([device]) - start
+
+    def turn(calls: int) -> float:
+        return min(seconds(call) / amount for amount, call in works for _ in range(calls))
 
     return turn

@@ -12,18 +12,20 @@ NETS = (LENET, RESNET18)
 
 FOUR_WORKERS, NO_WORKERS = "notes' loop, 4 workers", "notes' loop, no workers"
 BY_THE_NOTES = {4: FOUR_WORKERS, 0: NO_WORKERS}  # by the loader's workers
-LIGHTNING, PLAIN = "PyTorch Lightning", "plain loop, data in memory"
-PEERS = (LIGHTNING, PLAIN)
+LIGHTNING, EXAMPLE = "PyTorch Lightning", "PyTorch's MNIST example"
+PLAIN = "plain loop, data in memory"
+PEERS = (LIGHTNING, EXAMPLE, PLAIN)
 ENGINE, COMPILED, BF16 = "our loop", "our loop, compiled", "our loop, bfloat16"
 # on GPUs alone: the engine's step as one CUDA graph, as are there COMPILED and BF16
 GRAPH, FP32, TF32 = "our loop, CUDA graph", "our loop, strict float32", "our loop, TensorFloat-32"
 COMPILED_BF16 = "our loop, bfloat16, compiled"
-PRODUCT, TF32_PRODUCT = "matrix product, fp32", "matrix product, tf32"
-BF16_PRODUCT = "matrix product, bf16"
-PRODUCTS = (PRODUCT, TF32_PRODUCT, BF16_PRODUCT)  # x: products that have the FLOP of a step
-CONVOLUTION_OF = {name: name.replace("matrix product", "convolution") for name in PRODUCTS}
-PEAKS = (*PRODUCTS, *CONVOLUTION_OF.values())  # the faster of each two is the machine's peak
-PRODUCT_ROWS = {"cpu": 2048, "cuda": 8192}  # of the matrices, by kind of device
+# what bounds a step: rates of this machine, and what a step of the engine consists of
+RATE = "rate"  # experiment; x: 0
+ARITHMETIC = {"fp32": "arithmetic, fp32", "tf32": "arithmetic, tf32", "bf16": "arithmetic, bf16"}
+COPIES = "copies"
+PARTS = "parts of a step"  # experiment; variants: kinds of operations; x: images per batch
+PRODUCT_ROWS = {"cpu": (512, 1024), "cuda": (2048, 8192)}  # of matrices, by kind of device
+COPIED_MIB = {"cpu": (4, 64), "cuda": (256,)}
 
 # experiments of LeNet on one and two devices; x: images per batch
 NOTES_LENET, LARGE_BATCH, WIDE = "lenet on devices", "lenet, larger batch", "lenet, wider"
@@ -35,6 +37,7 @@ BY_HAND = "lenet, by hand"  # experiment: seconds per epoch, of one process that
 
 # conditions
 NOTES_WORKERS = "lenet_notes_workers"  # of the notes' loader: what the trial found faster
+VECTOR_LENGTH = "vector_length"  # numbers in a vector of the processor; 1: a GPU
 TWO_DEVICES = "two_devices"  # what ON_DEVICES ran on: a kind of device, or `none`
 
 Batch = Annotated[int, Field(ge=2, le=65_536)]

@@ -8,25 +8,28 @@ import logging
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import torch
 from tqdm import tqdm
 
 from lab.core.errors import LabError, MachineError
 from lab.machine.fresh_process import FreshProcess, fresh_process, silence_stdout
+from lab.nets.step_parts import Part
 from lab.results.reasons import FAILED, NO_TIME, Reason
 from lab.timing.bench import balanced_turns
 from lab.timing.deadline import time_left_s, until_deadline
 from lab.timing.profiler import profile
-from stages.bench_training.measure.loops import Turn, turn_of
+from stages.bench_training.measure.loops import TrainingTurns, Turn, turn_of
 from stages.bench_training.measure.variants import TrainingVariant
 
 WARM_UP_STEPS = 2  # of a turn that does not count
+PARTS, STEPS_IN_PARTS = "parts", 2  # a request, and the steps over which their mean is taken
 TRACED_STEPS = 3  # of one that is traced
 COMPILING_SHARE = 0.5  # of the time until a deadline
 LEAST_TO_COMPILE_S = 240  # LeNet's step took two minutes on an H100
@@ -37,22 +40,36 @@ class UnableError(LabError):
     """This machine's compilers do not manage a variant; the others race without it."""
 
 
-def race(
-    variants: Mapping[T, TrainingVariant], starts: int, traces: Path | None = None
-) -> tuple[dict[T, tuple[float, ...]], dict[T, Reason]]:
-    """Seconds per step of each variant: sample i is from the turn that it took in start i.
+@dataclass(frozen=True)
+class Race(Generic[T]):
+    """What a race found, by variant; sample i is of start i.
 
-    Second, why those variants cannot race here that cannot. For each start all processes are new:
-    one and the same program can be a quarter faster or slower from one start to the next, which the
-    turns of one process do not show. A start's first round of short turns does not count; the
-    orders of its second one are those of `turns`. There are fewer starts if there is a deadline, of
-    which compilers may take COMPILING_SHARE where that is LEAST_TO_COMPILE_S. The first start's
-    processes are traced into the folder `traces` when all have taken their turns.
+    Attributes:
+        seconds: per step of the turn that counts.
+        parts: what a step consists of, where a variant says it.
+        unable: why those cannot race here that cannot.
+    """
+
+    seconds: Mapping[T, Sequence[float]]
+    parts: Mapping[T, Sequence[Mapping[str, Part]]]
+    unable: Mapping[T, Reason]
+
+
+def race(variants: Mapping[T, TrainingVariant], starts: int, traces: Path | None = None) -> Race[T]:
+    """Time the variants in turn.
+
+    For each start all processes are new: one and the same program can be a quarter faster or slower
+    from one start to the next, which the turns of one process do not show. A start's first round of
+    short turns does not count; the orders of its second one are those of `turns`. There are fewer
+    starts if there is a deadline, of which compilers may take COMPILING_SHARE where that is
+    LEAST_TO_COMPILE_S. The first start's processes are traced into the folder `traces` once all
+    have taken their turns.
 
     Raises:
         LabError: a variant's process ended.
     """
     seconds: dict[T, list[float]] = {name: [] for name in variants}
+    parts: dict[T, list[dict[str, Part]]] = {n: [] for n, v in variants.items() if v.in_parts}
     unable: dict[T, Reason] = {}
     for start in tqdm(until_deadline(starts), "race", total=starts, leave=False, disable=None):
         with _processes({name: variants[name] for name in seconds}) as processes:
@@ -61,13 +78,16 @@ def race(
                 del seconds[name]
             for name in balanced_turns(list(seconds), 1, start):
                 seconds[name].append(_take(processes[name], variants[name].steps))
+            for name in parts.keys() & seconds.keys():
+                processes[name].send(PARTS)
+                parts[name].append(processes[name].receive())
             if traces and start == 0:
                 for name in filter(lambda name: _can_be_traced(variants[name]), seconds):
                     if time_left_s() < 0:
                         break
                     with suppress(LabError):  # a profiler that fails here fails no race
                         _take(processes[name], traces / _file_of(name))
-    return {name: tuple(samples) for name, samples in seconds.items()}, unable
+    return Race(seconds, parts, unable)
 
 
 def by_hand(variant: TrainingVariant, rounds: int) -> tuple[float, ...]:
@@ -142,7 +162,7 @@ def _processes(variants: Mapping[T, TrainingVariant]) -> Iterator[dict[T, FreshP
 def serve(link: Connection, variant: TrainingVariant) -> None:
     """Be a variant's process: answer numbers of steps with the seconds that one of them took.
 
-    The first request is a number; a later one may be a file for a trace.
+    The first request is a number; a later one may be a file for a trace, or PARTS.
     """
     logging.disable(logging.WARNING)
     silence_stdout()
@@ -155,7 +175,7 @@ def serve(link: Connection, variant: TrainingVariant) -> None:
     steps = link.recv()  # before it is asked it leaves the processor to the others
     try:
         turn = turn_of(variant)
-        seconds = turn(steps)  # a net is compiled when it is first called
+        answer: object = turn(steps)  # a net is compiled when it is first called
     except Exception as error:  # whatever a compiler of this machine does not manage
         if variant.compile == "none":
             raise
@@ -163,9 +183,14 @@ def serve(link: Connection, variant: TrainingVariant) -> None:
         link.send(UnableError(type(cause).__name__))
         return
     while True:
-        link.send(seconds)
+        link.send(answer)
         wanted = link.recv()
-        seconds = _traced(turn, wanted) if isinstance(wanted, Path) else turn(wanted)
+        if isinstance(wanted, Path):
+            answer = _traced(turn, wanted)
+        elif wanted == PARTS and isinstance(turn, TrainingTurns):
+            answer = turn.parts(STEPS_IN_PARTS)
+        else:
+            answer = turn(wanted)
 
 
 def _traced(turn: Turn, path: Path) -> float:

@@ -1,7 +1,6 @@
-"""The variants of the race by experiment and name, and how much of the peak is worth a step."""
+"""The variants of the race, by experiment and name."""
 
 from dataclasses import dataclass
-from functools import cache
 from importlib.util import find_spec
 from typing import Literal
 
@@ -10,8 +9,7 @@ from torch import nn
 
 from lab.core.shared_params import Compile
 from lab.machine.devices import DeviceKind, missing_for_compile
-from lab.nets.flops import training_flop
-from lab.nets.models import MODELS, LeNet, receptive_size
+from lab.nets.models import MODELS, LeNet
 from lab.results.measurements import Measurement, again, skip
 from lab.results.reasons import (
     NEEDS,
@@ -26,30 +24,30 @@ from stages.bench_training.measure import params as names
 from stages.bench_training.measure.params import TrainingParams
 
 LR = 0.01
-PRODUCTS = 2  # of a turn
-CONVOLUTIONS = 20  # likewise
-CHANNELS, SIDE = 64, 28  # in and out of ResNet-18's first blocks, for the notes' images
+CALLS = 8  # of each piece of work whose rate is a turn, of which the fastest counts
 IN_GRAPHS: Compile = "max-autotune-no-cudagraphs"  # since the whole step is one
 
 
 class TrainingVariant(RunParams):
     """A recipe, and what a process does with it in its turns of `steps` steps (or an epoch's).
 
-    kind: `book`, the notes' loop; `lightning`, PyTorch Lightning with the same loader; `plain`, a
-    loop over float images in memory, as one writes it without this project; `engine`, training's
-    own step by the recipe's strategy, on its devices in one process; `loop`, the notes' step on
-    them, one after the other; `product`, products of square matrices of `batch_size` rows;
-    `convolution`, those of ResNet-18's first blocks for `batch_size` images, forward.
+    kind: `book`, the notes' loop; `lightning`, PyTorch Lightning with the same loader; `example`,
+    the loop of PyTorch's MNIST example with it; `plain`, a loop over float images in memory, as one
+    writes it without this project; `engine`, training's own step by the recipe's strategy, on its
+    devices in one process; `loop`, the notes' step on them, one after the other; `arithmetic` and
+    `copies`, whose turns give seconds per GFLOP and per GB.
     num_workers: processes that load, of `book` and `lightning`.
     width: so many times LeNet's channels and hidden units.
+    in_parts: also time what a step consists of, of an `engine` on one device.
     """
 
-    kind: Literal["book", "lightning", "plain", "engine", "loop", "product", "convolution"]
+    kind: Literal["book", "lightning", "example", "plain", "engine", "loop", "arithmetic", "copies"]
     steps: int
     device: Literal["cpu", "cuda"]
     threads: int
     num_workers: int = 0
     width: int = 1
+    in_parts: bool = False
 
     def devices(self) -> list[torch.device]:
         """GPUs by number, or the CPU as often."""
@@ -63,7 +61,7 @@ class TrainingVariant(RunParams):
         return LeNet(generator, self.width) if self.width > 1 else MODELS[self.net](generator)
 
 
-Variants = dict[tuple[str, str], TrainingVariant]  # by experiment and name; products: ""
+Variants = dict[tuple[str, str], TrainingVariant]  # by experiment and name
 
 
 @dataclass(frozen=True)
@@ -92,29 +90,28 @@ def variants_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Vari
     lenet = _engine(names.LENET, p.lenet_batch_size, p.lenet_steps, machine)
     resnet = _engine(names.RESNET18, p.resnet_batch_size, p.resnet_steps, machine)
     notes = by_the_notes(p, machine)
-    rows = names.PRODUCT_ROWS[machine.device]
-    product = lenet.but(kind="product", batch_size=rows, steps=PRODUCTS)
-    convolution = resnet.but(kind="convolution", steps=CONVOLUTIONS)
     variants = {(names.LENET, names.BY_THE_NOTES[notes_workers]): notes[notes_workers]}
     variants |= {(names.LENET, name): variant for name, variant in _variants(lenet, p).items()}
     variants[names.LENET, again(names.ENGINE)] = lenet
-    if p.peers:
-        variants |= {(names.LENET, name): notes[n] for n, name in names.BY_THE_NOTES.items()}
-        variants[names.LENET, names.PLAIN] = lenet.but(kind="plain")
-        if has_lightning():
-            variants[names.LENET, names.LIGHTNING] = notes[notes_workers].but(kind="lightning")
     # on a processor a step takes a hundred times as long as to load its batch
     workers = notes_workers if machine.gpus else 0
     by_notes = resnet.but(kind="book", num_workers=workers)
     variants[names.RESNET18, names.BY_THE_NOTES[workers]] = by_notes
     variants |= {(names.RESNET18, name): variant for name, variant in _variants(resnet, p).items()}
-    if not (p.peers or machine.gpus):
+    if p.peers:
+        variants |= {(names.LENET, name): notes[n] for n, name in names.BY_THE_NOTES.items()}
+        for net, book in ((names.LENET, notes[notes_workers]), (names.RESNET18, by_notes)):
+            variants[net, names.PLAIN] = book.but(kind="plain")
+            variants[net, names.EXAMPLE] = book.but(kind="example")
+            if has_lightning():
+                variants[net, names.LIGHTNING] = book.but(kind="lightning")
+    elif not machine.gpus:
         del variants[names.RESNET18, names.BF16]
-    arithmetic = {names.PRODUCT: "fp32", names.TF32_PRODUCT: "tf32", names.BF16_PRODUCT: "bf16"}
-    for name, precision in arithmetic.items():
+    rate = lenet.but(steps=CALLS)
+    for precision, name in names.ARITHMETIC.items():
         if precision != "tf32" or machine.gpus:
-            variants["", name] = product.but(precision=precision)
-            variants["", names.CONVOLUTION_OF[name]] = convolution.but(precision=precision)
+            variants[names.RATE, name] = rate.but(kind="arithmetic", precision=precision)
+    variants[names.RATE, names.COPIES] = rate.but(kind="copies")
     variants |= _on_devices(lenet.but(steps=p.device_steps), p, machine)
     return {
         key: variant
@@ -140,16 +137,12 @@ def lacking(p: TrainingParams, machine: Machine) -> list[Measurement]:
         skipped += [skip(names.LENET, variant, reason, kind) for variant in names.PEERS]
     elif not has_lightning():
         reason = Reason(NEEDS_LIGHTNING)
-        skipped.append(skip(names.LENET, names.LIGHTNING, reason, kind))
+        skipped += [skip(net, names.LIGHTNING, reason, kind) for net in names.NETS]
     if not machine.bf16:
         reason = Reason(NEEDS_BF16)
         skipped += [
-            skip(names.LENET, variant, reason, kind)
-            for variant in (
-                names.BF16,
-                names.BF16_PRODUCT,
-                names.CONVOLUTION_OF[names.BF16_PRODUCT],
-            )
+            skip(names.LENET, names.BF16, reason, kind),
+            skip(names.RATE, names.ARITHMETIC["bf16"], reason, kind),
         ]
     if machine.two_devices is None:
         skipped += [
@@ -182,11 +175,12 @@ def _variants(variant: TrainingVariant, p: TrainingParams) -> dict[str, Training
     compiled = p.compile and not missing_for_compile()
     if variant.device != "cuda":
         by_compiler = {names.COMPILED: variant.but(compile="default")} if compiled else {}
-        return {names.ENGINE: variant, **by_compiler, names.BF16: variant.but(precision="bf16")}
+        in_parts = variant.but(in_parts=True)
+        return {names.ENGINE: in_parts, **by_compiler, names.BF16: in_parts.but(precision="bf16")}
     graph = variant.but(strategy="graph")
     bf16 = graph.but(precision="bf16")
     variants = {
-        names.ENGINE: variant,
+        names.ENGINE: variant.but(in_parts=True),
         names.GRAPH: graph,
         names.FP32: graph.but(precision="fp32"),
         names.TF32: graph.but(precision="tf32"),
@@ -214,23 +208,3 @@ def _on_devices(lenet: TrainingVariant, p: TrainingParams, machine: Machine) -> 
         variants[experiment, names.THREADS] = single.but(num_gpus=2)
     del variants[names.LARGE_BATCH, names.LOOP]  # nothing asks for it
     return variants
-
-
-def worth_a_step(net: str, batch_size: int, peak: TrainingVariant) -> float:
-    """How many products, or convolutions, have the FLOP of a training step."""
-    return _flop_per_image(net) * batch_size / flop_of(peak)
-
-
-def flop_of(peak: TrainingVariant) -> float:
-    """The FLOP of a product, or of a convolution by kernels of 3 x 3 over padded images."""
-    if peak.kind == "product":
-        return 2.0 * peak.batch_size**3
-    return 2.0 * peak.batch_size * (CHANNELS * SIDE * 3) ** 2
-
-
-@cache
-def _flop_per_image(net: str) -> float:
-    """Of the pixels that the logits depend on; of two, since batch norm cannot train on one."""
-    model = MODELS[net](torch.Generator())
-    side = receptive_size(model)
-    return training_flop(model, (2, 1, side, side)) / 2

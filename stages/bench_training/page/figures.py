@@ -2,8 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
 
 from lab.data.datasets import FASHION_COUNTS
+from lab.report import figures as style
 from lab.report import plots
 from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
@@ -11,8 +16,8 @@ from lab.report.page import Figure
 from lab.report.plots import in_two_lines
 from lab.results.findings import Findings
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import Summary
-from stages.bench_training.findings import ON_DEVICES, ms_at_peak
+from lab.results.stats import Summary, summarise
+from stages.bench_training.findings import ON_DEVICES, limit_of, parts_of, shortest_ms
 from stages.bench_training.measure import params as names
 
 COMPARISONS = {  # what is held against what, by finding
@@ -39,8 +44,87 @@ class Row:
         return -(-FASHION_COUNTS["train"] // self.batch) * self.step.median / 1e3
 
 
+LIMITS = dict(
+    zip(
+        ("arithmetic at the peak", "empty places in vectors", "reads and writes", "the rest"),
+        (*style.TEXT_COLOURS[:3], style.FAINT_TEXT),
+        strict=True,
+    )
+)
+LEAST_WRITTEN = 5  # percent of a bar, which holds its number
+PRECISION_OF = {names.ENGINE: "fp32", names.BF16: "bf16"}  # of the loops that are told in parts
+FORMATS = {"fp32": "float32", "bf16": "bfloat16"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A kind of operation in a step, its time and the least that it could take, in ms."""
+
+    kind: str
+    ms: float
+    limit_ms: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of our loop in parts.
+
+    Attributes:
+        title: which.
+        parts: its kinds of operations, the longest first.
+        ms: it takes.
+        limit: what bounds it: ms of its arithmetic at the peak, what empty places in vectors add,
+            and what reads and writes add.
+    """
+
+    title: str
+    parts: Sequence[Part]
+    ms: float
+    limit: Sequence[float]
+
+    @property
+    def in_kernels(self) -> float:
+        """The share of the step in its operations; Python takes the rest."""
+        return min(1.0, sum(part.ms for part in self.parts) / self.ms)
+
+
+def steps_in_parts(results: Results) -> list[Step]:
+    """The steps of one device, by network and precision, as far as they were timed in parts."""
+    return [
+        step
+        for net, title in TITLES.items()
+        for loop, precision in PRECISION_OF.items()
+        if (step := in_parts(results, net, loop, precision, f"{title}, {FORMATS[precision]}"))
+    ]
+
+
+def in_parts(results: Results, net: str, loop: str, precision: str, title: str) -> Step | None:
+    """A loop's step in parts, if it was timed."""
+    limit = limit_of(results, net, precision)
+    if not limit.with_bytes:
+        return None
+    at_peak, in_vectors, with_bytes = (
+        summarise(each.values).median
+        for each in (limit.at_peak, limit.in_vectors, limit.with_bytes)
+    )
+    rates = (names.ARITHMETIC[precision], names.COPIES)
+    gflops, gbs = (summarise(results.samples(names.RATE, name).values).median for name in rates)
+    parts = [
+        Part(m.variant, m.summary.median, shortest_ms(m, gflops, gbs))
+        for m in parts_of(results, net, loop)
+    ]
+    return Step(
+        title,
+        sorted(parts, key=lambda part: -part.ms),
+        summarise(results.samples(net, loop).values).median,
+        (at_peak, in_vectors - at_peak, with_bytes - in_vectors),
+    )
+
+
 def values(results: Results, found: Findings) -> dict[str, object]:
     return {
+        "steps": steps_in_parts(results),
+        "vector_length": results.conditions[names.VECTOR_LENGTH],
         "resnet_batch": int(results.xs(names.RESNET18, names.ENGINE)[0]),
         "comparisons": [
             {"what": what, "found": found[name]}
@@ -59,6 +143,8 @@ def figures(results: Results, found: Findings) -> list[Figure]:
             [plots.bars(times(results, net), time, title) for net, title in TITLES.items()],
         )
     ]
+    if steps := steps_in_parts(results):
+        shown.append(Figure("training_limits", [partial(draw_limits, steps)]))
     experiments = experiments_in_words(results)
     ways = {names.LOOP: say("loop"), names.THREADS: say("threads")}
     rows = {
@@ -94,17 +180,39 @@ def table(results: Results) -> list[Row]:
 
 
 def timed(results: Results, experiment: str) -> list[Measurement]:
-    """An experiment's variants, without the peaks that they are held against."""
+    """An experiment's variants."""
     return [
         results.series(experiment, name)[0]
         for name in results.variants(experiment)
-        if name not in names.PEAKS and results.one(experiment, name)
+        if results.one(experiment, name)
     ]
 
 
 def times(results: Results, net: str) -> dict[str, Sequence[float]]:
-    """The samples of each variant's step in ms, and what ours would take at the peak."""
-    return {
-        **{in_two_lines(translation(m.variant)): m.values for m in timed(results, net)},
-        say("at the float32 peak"): ms_at_peak(results, net).values,
-    }
+    """The samples of each variant's step in ms."""
+    return {in_two_lines(translation(m.variant)): m.values for m in timed(results, net)}
+
+
+def draw_limits(steps: Sequence[Step], path: Path) -> None:
+    """Each step as a bar: what bounds it, one thing after the other, and what is left."""
+    with style.figure(path, style.WIDTH, plots.FRAME + plots.ROW * (len(steps) + 1)) as fig:
+        axes = fig.add_subplot()
+        axes.set_xlabel(say("Share of the step (%)"))
+        left = np.zeros(len(steps))
+        shares = np.array([shares_of(step) for step in steps])
+        for (reason, colour), column in zip(LIMITS.items(), shares.T, strict=True):
+            bars = axes.barh(
+                range(len(steps)), column, left=left, height=0.6, color=colour, label=say(reason)
+            )
+            written = [f"{share:.0f}" if share >= LEAST_WRITTEN else "" for share in column]
+            axes.bar_label(bars, written, label_type="center", color=style.PAPER)
+            left += column
+        plots.name_rows(axes, [in_two_lines(step.title) for step in steps])
+        axes.set_xlim(0, 100)
+        style.key(fig, axes)
+
+
+def shares_of(step: Step) -> list[float]:
+    """The shares of a step in percent: what bounds it, and what is left."""
+    parts = [*step.limit, max(0.0, step.ms - sum(step.limit))]
+    return [100 * ms / sum(parts) for ms in parts]

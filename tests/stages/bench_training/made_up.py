@@ -1,14 +1,22 @@
 """Made-up results of bench_training, as a CPU or a GPU would leave them."""
 
+from dataclasses import replace
+
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, again, skip
 from stages.bench_training.measure import params as names
 from tests.made_up import one
 
-PRODUCTS = {names.PRODUCT: 80.0, names.TF32_PRODUCT: 60.0, names.BF16_PRODUCT: 50.0}
-PRODUCTS_PER_STEP = {names.LENET: 0.2, names.RESNET18: 1.1}
-CONVOLUTIONS = dict.fromkeys(names.CONVOLUTION_OF.values(), 7.0)
-CONVOLUTIONS_PER_STEP = {names.LENET: 2.0, names.RESNET18: 11.0}
+RATES = {  # in GFLOP/s and GB/s
+    names.ARITHMETIC["fp32"]: 200.0,
+    names.ARITHMETIC["tf32"]: 400.0,
+    names.ARITHMETIC["bf16"]: 1000.0,
+    names.COPIES: 50.0,
+}
+PARTS = {  # ms, GFLOP, GFLOP in vectors, MB
+    "convolutions": (10.0, 1.6, 2.0, 100.0),
+    "pooling": (8.0, 0.0, 0.0, 150.0),
+}
 LENET = {
     names.FOUR_WORKERS: 100.0,
     names.NO_WORKERS: 90.0,
@@ -35,14 +43,18 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     made = [one(names.LENET, name, ms, kind, 256) for name, ms in lenet.items()]
     made += [one(names.RESNET18, name, ms, kind, 256) for name, ms in resnet.items()]
     made += [
-        one(net, name, ms, kind, per_step[net])
-        for net in names.NETS
-        for peaks, per_step in (
-            (PRODUCTS, PRODUCTS_PER_STEP),
-            (CONVOLUTIONS, CONVOLUTIONS_PER_STEP),
+        one(names.RATE, name, rate, kind)
+        for name, rate in RATES.items()
+        if kind == "cuda" or name != names.ARITHMETIC["tf32"]
+    ]
+    made += [
+        replace(
+            one(names.PARTS, part, ms, kind, 256),
+            columns={"net": net, "loop": loop, "gflop": own, "vector_gflop": all_, "mb": mb},
         )
-        for name, ms in peaks.items()
-        if kind == "cuda" or "tf32" not in name
+        for net in names.NETS
+        for loop in (names.ENGINE, names.BF16)
+        for part, (ms, own, all_, mb) in PARTS.items()
     ]
     made += [
         one(experiment, name, ms, kind, 256)
@@ -61,4 +73,8 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
 def conditions(made: list[Measurement]) -> dict[str, float | str]:
     """The stage's own conditions."""
     [two_devices] = {m.device_kind for m in made if m.experiment == names.WIDE}
-    return {names.NOTES_WORKERS: NOTES_WORKERS, names.TWO_DEVICES: two_devices}
+    return {
+        names.NOTES_WORKERS: NOTES_WORKERS,
+        names.TWO_DEVICES: two_devices,
+        names.VECTOR_LENGTH: 16,
+    }

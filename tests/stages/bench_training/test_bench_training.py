@@ -3,23 +3,14 @@
 from dataclasses import replace
 
 import pytest
-import torch
 
-from lab.nets.flops import forward_cost
 from lab.results.measurements import Results
 from stages.bench_training import __main__ as bench_training
 from stages.bench_training.measure import params as names
 from stages.bench_training.measure import variants as variants_module
 from stages.bench_training.measure.params import TrainingParams
-from stages.bench_training.measure.variants import (
-    CHANNELS,
-    SIDE,
-    Machine,
-    flop_of,
-    lacking,
-    variants_of,
-    worth_a_step,
-)
+from stages.bench_training.measure.race import Race
+from stages.bench_training.measure.variants import Machine, lacking, variants_of
 from tests.made_up import findings, measurements
 
 PARAMS = TrainingParams(
@@ -48,9 +39,12 @@ def test_the_engine_is_held_against_the_notes_way_of_the_trial_and_the_peak_of_t
     found = findings("bench_training", made, "cpu-virtual")
     assert found["lenet_fp32_speedup"].value == pytest.approx(3.0)
     assert found["resnet18_fp32_speedup"].value == pytest.approx(1.125)
-    assert found["lenet_fp32_of_peak"].value == pytest.approx(2 * 7 / 30), "convolutions"
-    assert found["lenet_bf16_of_peak"].value == pytest.approx(0.2 * 50 / 20), "products"
-    assert found["resnet18_fp32_of_peak"].value == pytest.approx(11 * 7 / 80)
+    assert found["lenet_fp32_of_peak"].value == pytest.approx(8 / 30, rel=1e-3), "1.6 GFLOP at 200/s"
+    assert found["lenet_bf16_of_peak"].value == pytest.approx(1.6 / 20, rel=1e-3), "at 1000"
+    assert found["resnet18_fp32_of_peak"].value == pytest.approx(8 / 80, rel=1e-3)
+    assert found["lenet_fp32_of_limit"].value == pytest.approx((10 + 3) / 30, rel=1e-3)
+    assert found["lenet_bf16_of_limit"].value == pytest.approx((2 + 3) / 20, rel=1e-3)
+    assert found["lenet_filled"].value == pytest.approx(1.6 / 2.0)
     assert found["lenet_bf16_over_fp32"].value == pytest.approx(1.5)
     assert not found["lenet_tf32_of_peak"]
     with_workers = bench_training.findings.findings(Results(made, {names.NOTES_WORKERS: 4}))
@@ -62,7 +56,7 @@ def test_the_trial_chooses_the_setting_that_is_faster_on_samples_of_its_own(monk
 
     def race(variants, starts):
         raced.append((variants, starts))
-        return {4: (0.5, 0.2), 0: (0.3, 0.3)}, {}
+        return Race({4: (0.5, 0.2), 0: (0.3, 0.3)}, {}, {})
 
     monkeypatch.setattr(bench_training, "race", race)
     assert bench_training.trial(PARAMS, CPU) == 0
@@ -89,34 +83,13 @@ def test_what_a_graph_gains_is_read_off_a_gpus_rows():
     assert found["lenet_graph_speedup"].value == pytest.approx(90 / 20)
     assert found["lenet_bf16_speedup"].value == pytest.approx(90 / 10), "the fastest of both"
     assert found["lenet_bf16_over_fp32"].value == pytest.approx(25 / 20), "strict float32"
-    assert found["lenet_fp32_of_peak"].value == pytest.approx(2 * 7 / 25), "strict float32"
-    assert found["lenet_tf32_of_peak"].value == pytest.approx(0.2 * 60 / 25)
-    assert found["lenet_bf16_of_peak"].value == pytest.approx(0.2 * 50 / 10)
+    assert found["lenet_fp32_of_peak"].value == pytest.approx(8 / 25, rel=1e-3), "strict float32"
+    assert found["lenet_tf32_of_peak"].value == pytest.approx(4 / 25, rel=1e-3)
+    assert found["lenet_bf16_of_peak"].value == pytest.approx(1.6 / 10, rel=1e-3)
     made = measurements("bench_training", "cpu-virtual")
     on_cpu = findings("bench_training", made, "cpu-virtual")
     assert not on_cpu["lenet_graph_speedup"]
     assert on_cpu["lenet_bf16_speedup"].value == pytest.approx(90 / 20), "no other in bfloat16"
-
-
-def test_a_step_is_worth_products_by_its_flop():
-    """ResNet-18's 2,734 MFLOP for an image, by hand in tests/lab/nets; LeNet's of 26 x 26 pixels.
-
-    Its first layer sends no gradient to the images.
-    """
-    first = 24**2 * 3**2 * 20
-    forward = first + 8**2 * 5**2 * 20 * 50 + 800 * 128 + 128 * 10
-    lenet = 2 * (3 * forward - first)
-    product = variants_of(PARAMS, CPU, 0)["", names.PRODUCT]
-    of_1024, of_64 = product.but(batch_size=1024), product.but(batch_size=64)
-    assert worth_a_step(names.LENET, 256, of_1024) == pytest.approx(lenet * 256 / 2**31, rel=1e-3)
-    assert worth_a_step(names.RESNET18, 32, of_64) == pytest.approx(2.734e9 * 32 / 2**19, rel=1e-3)
-
-
-def test_flop_of_a_convolution_are_those_that_torch_counts():
-    variant = variants_of(PARAMS, CPU, 0)["", names.CONVOLUTION_OF[names.PRODUCT]]
-    layer = torch.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, bias=False)
-    shape = (variant.batch_size, CHANNELS, SIDE, SIDE)
-    assert flop_of(variant) == forward_cost(layer, shape).flop
 
 
 def test_a_processor_without_bfloat16_computes_nothing_in_it_and_says_so():
@@ -125,7 +98,7 @@ def test_a_processor_without_bfloat16_computes_nothing_in_it_and_says_so():
     for params in (PARAMS, PEERS):
         everywhere, here = variants_of(params, CPU, 0), variants_of(params, old, 0)
         missing = {name for _, name in set(everywhere) - set(here)}
-        assert missing == {names.BF16, names.BF16_PRODUCT, "convolution, bf16"}
+        assert missing == {names.BF16, names.ARITHMETIC["bf16"]}
         assert {variant.precision for variant in here.values()} == {"default", "fp32"}
         said = [m for m in lacking(params, old) if m.variant not in names.PEERS]
         assert {m.variant for m in said} == missing

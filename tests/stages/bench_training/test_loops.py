@@ -75,6 +75,7 @@ def test_the_engine_takes_trainings_own_steps_a_new_order_in_each_turn(monkeypat
     [
         ("book", notes_loop, "sgd"),
         ("plain", torch.optim.SGD, "step"),
+        ("example", torch.optim.SGD, "step"),
         ("engine", replicas, "train_batch"),
         ("loop", loops, "split_batch"),
     ],
@@ -87,6 +88,19 @@ def test_a_turn_ends_with_its_epoch(monkeypatch, seconds, kind, owner, name):
     assert len(calls) == 9
     assert turn(STEPS) == 1.0
     assert len(calls) == 9 + STEPS
+
+
+@pytest.mark.parametrize(("kind", "ticks"), [("arithmetic", 3), ("copies", 2)])
+def test_a_rate_is_that_of_the_fastest_call(monkeypatch, kind, ticks):
+    """By a clock on which one call of the second piece of work takes a thousandth of a second."""
+    monkeypatch.setattr(loops, "PRODUCT_ROWS", {"cpu": (10, 20)})
+    monkeypatch.setattr(loops, "COPIED_MIB", {"cpu": (1, 2)})
+    monkeypatch.setattr(loops, "IMAGES", {"cpu": 1})
+    calls = iter([1e3, 1e3, 1e3, 1e-3, *[1e3] * 2 * (ticks - 2)])
+    readings = (t for seconds in calls for t in (0.0, seconds))
+    monkeypatch.setattr(loops, "read_clock", lambda devices: next(readings))
+    amount = {"arithmetic": 2 * 20**3 / 1e9, "copies": 2 * 2 * 2**20 / 1e9}[kind]
+    assert turn_of(VARIANT.but(kind=kind))(2) == pytest.approx(1e-3 / amount)
 
 
 def test_the_notes_loop_over_devices_is_the_step_by_hand(seconds):

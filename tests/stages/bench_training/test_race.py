@@ -9,10 +9,12 @@ import psutil
 import pytest
 
 from lab.core.errors import LabError
+from lab.nets.step_parts import CONVOLUTIONS, UPDATE
 from lab.results.reasons import FAILED, NO_TIME, Reason
 from lab.timing.deadline import DEADLINE_VARIABLE
 from lab.training.run_params import NOTES
 from stages.bench_training.measure import race as race_module
+from stages.bench_training.measure.params import PRODUCT_ROWS
 from stages.bench_training.measure.race import TRACED_STEPS, race
 from stages.bench_training.measure.variants import TrainingVariant
 from tests.helpers import ROOT, outlived, write_data
@@ -20,7 +22,7 @@ from tests.helpers import ROOT, outlived, write_data
 pytestmark = pytest.mark.slow
 
 PRODUCT = TrainingVariant(
-    **NOTES.model_dump() | {"batch_size": 64}, kind="product", steps=20, device="cpu", threads=1
+    **NOTES.model_dump() | {"batch_size": 64}, kind="arithmetic", steps=20, device="cpu", threads=1
 )
 BOOK = PRODUCT.but(kind="book", batch_size=8, steps=2, num_workers=1)
 
@@ -34,20 +36,31 @@ def ready(project, monkeypatch):
 
 
 def test_variants_take_turns_in_processes_of_their_own(ready):
-    times, _ = race({"product": PRODUCT, "book": BOOK}, starts=1)
-    assert list(times) == ["product", "book"]
-    for [seconds] in times.values():
+    found = race({"product": PRODUCT, "book": BOOK}, starts=1)
+    assert list(found.seconds) == ["product", "book"]
+    for [seconds] in found.seconds.values():
         assert 0 < seconds < 60
 
 
 def test_a_trace_is_what_a_profiler_writes_and_one_that_fails_fails_no_race(ready, tmp_path):
     variants = {"product": PRODUCT, "other": PRODUCT.but(batch_size=8)}
     (tmp_path / "other.json").mkdir()  # where nothing can be written
-    times, _ = race(variants, 1, tmp_path)
-    assert list(map(len, times.values())) == [1, 1]
+    found = race(variants, 1, tmp_path)
+    assert list(map(len, found.seconds.values())) == [1, 1]
     events = json.loads((tmp_path / "product.json").read_text())["traceEvents"]
     products = [each for each in events if each.get("name") == "aten::mm"]
-    assert len(products) == 1 + TRACED_STEPS, "one before the clock runs"
+    assert len(products) == TRACED_STEPS * len(PRODUCT_ROWS["cpu"])
+
+
+def test_a_step_is_told_in_parts_in_each_start(ready):
+    engine = BOOK.but(kind="engine", batch_size=16, in_parts=True)
+    found = race({"engine": engine, "again": engine.but(in_parts=False)}, starts=2)
+    assert list(found.parts) == ["engine"]
+    for parts in found.parts["engine"]:
+        forward = 2 * 16 * (24**2 * 20 * 9 + 8**2 * 50 * 500)
+        assert parts[CONVOLUTIONS].flop == forward, "of the 26 x 26 pixels that count"
+        assert parts[UPDATE].num_bytes == 2 * 4 * 129_068, "weights and gradients, of one step"
+        assert parts[CONVOLUTIONS].seconds > 0
 
 
 def end_at_once(link, variant):
@@ -68,19 +81,19 @@ def test_processes_that_end_end_the_race(ready, monkeypatch, serve, code):
 
 def test_a_variant_that_does_not_compile_leaves_the_race_to_the_others(ready):
     compiled = BOOK.but(kind="engine", compile="no such mode")
-    times, unable = race({"compiled": compiled, "product": PRODUCT}, starts=2)
-    assert list(times) == ["product"]
-    assert len(times["product"]) == 2
-    assert unable == {"compiled": Reason(FAILED, "RuntimeError")}
+    found = race({"compiled": compiled, "product": PRODUCT}, starts=2)
+    assert list(found.seconds) == ["product"]
+    assert len(found.seconds["product"]) == 2
+    assert found.unable == {"compiled": Reason(FAILED, "RuntimeError")}
 
 
 def test_a_variant_that_compiles_for_too_long_leaves_the_race_to_the_others(ready, monkeypatch):
     """A visit would end its part that is worth most while a compiler works, with nothing left."""
     monkeypatch.setenv(DEADLINE_VARIABLE, str(time.monotonic() + 4))
     compiled = BOOK.but(kind="engine", compile="max-autotune", batch_size=64)
-    times, unable = race({"compiled": compiled, "product": PRODUCT}, starts=1)
-    assert unable == {"compiled": Reason(NO_TIME)}
-    assert list(times) == ["product"]
+    found = race({"compiled": compiled, "product": PRODUCT}, starts=1)
+    assert found.unable == {"compiled": Reason(NO_TIME)}
+    assert list(found.seconds) == ["product"]
 
 
 RACE = """

@@ -1,0 +1,116 @@
+"""What a training step consists of, by kind of operation: arithmetic, bytes and seconds."""
+
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import flop_registry
+
+aten = torch.ops.aten
+CONVOLUTIONS, TO_WEIGHTS, TO_INPUTS = "convolutions", "gradients of weights", "gradients of inputs"
+DENSE, POOLING, ACTIVATIONS = "dense layers", "pooling", "activations"
+BATCH_NORM, UPDATE, OTHER = "batch norm", "update", "other operations"
+KINDS = {
+    aten.convolution: CONVOLUTIONS,
+    aten.mm: DENSE,
+    aten.addmm: DENSE,
+    aten.avg_pool2d: POOLING,
+    aten.avg_pool2d_backward: POOLING,
+    aten.max_pool2d_with_indices: POOLING,
+    aten.max_pool2d_with_indices_backward: POOLING,
+    aten.relu: ACTIVATIONS,
+    aten.relu_: ACTIVATIONS,
+    aten.threshold_backward: ACTIVATIONS,
+    aten.native_batch_norm: BATCH_NORM,
+    aten.native_batch_norm_backward: BATCH_NORM,
+    aten._foreach_sub_: UPDATE,
+}
+
+
+@dataclass
+class Part:
+    """What a step's operations of a kind do.
+
+    Attributes:
+        seconds: they take, one after the other.
+        flop: of theirs; a multiply-add counts as two.
+        vector_flop: the same, with those for numbers of a vector that no channel fills.
+        num_bytes: they read and write, every tensor counted every time.
+    """
+
+    seconds: float = 0
+    flop: float = 0
+    vector_flop: float = 0
+    num_bytes: float = 0
+
+    def __truediv__(self, steps: int) -> "Part":
+        """The part of one step, of so many."""
+        return Part(*(value / steps for value in astuple(self)))
+
+
+class StepParts(TorchDispatchMode):
+    """Counts and times, in its context, each operation but views.
+
+    Of a convolution's backward pass, the gradients of weights and of inputs are computed one after
+    the other, as libraries do it. A library puts channels into vectors: those of the output, but
+    for gradients of the inputs theirs.
+
+    Attributes:
+        parts: by kind.
+    """
+
+    def __init__(self, vector_length: int, clock: Callable[[], float]) -> None:
+        """A vector holds so many numbers; `clock` gives seconds once all work is done."""
+        super().__init__()
+        self.parts: dict[str, Part] = {}
+        self._vector_length, self._clock = vector_length, clock
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func.is_view:
+            return func(*args, **kwargs)
+        packet = func.overloadpacket
+        if packet is not aten.convolution_backward:
+            channels = args[1].shape[0] if packet is aten.convolution else 0
+            return self._timed(KINDS.get(packet, OTHER), channels, func, *args, **kwargs)
+        gradient, X, *settings, (to_X, to_W, to_b) = args
+        of_X = of_W = of_b = None
+        if to_X:
+            [of_X, *_] = self._timed(
+                TO_INPUTS, X.shape[1], func, gradient, X, *settings, (True, False, False)
+            )
+        if to_W or to_b:
+            [_, of_W, of_b] = self._timed(
+                TO_WEIGHTS, gradient.shape[1], func, gradient, X, *settings, (False, to_W, to_b)
+            )
+        return of_X, of_W, of_b
+
+    def _timed(self, kind: str, channels: int, func: Any, *args: Any, **kwargs: Any) -> Any:
+        """Do an operation whose vectors hold `channels`; 0: whatever fills them."""
+        start = self._clock()
+        result = func(*args, **kwargs)
+        part = self.parts.setdefault(kind, Part())
+        part.seconds += self._clock() - start
+        count = flop_registry.get(func.overloadpacket)
+        flop = count(*args, **kwargs, out_val=result) if count else 0
+        part.flop += flop
+        part.vector_flop += flop / filled(channels, self._vector_length)
+        tensors = [t for t in tree_leaves((args, kwargs, result)) if isinstance(t, Tensor)]
+        part.num_bytes += sum(t.numel() * t.element_size() for t in tensors)
+        return result
+
+
+def filled(channels: int, vector_length: int) -> float:
+    """The share of the numbers in vectors that channels fill: 5/8 of two vectors of 16 by 20."""
+    return channels / (-(-channels // vector_length) * vector_length) if channels else 1.0
+
+
+def vector_length(device: torch.device) -> int:
+    """How many float32 numbers the vectors of torch's kernels hold; 1 on a GPU, which has none."""
+    if device.type == "cuda":
+        return 1
+    return {"AVX512": 16, "AVX2": 8}.get(torch.backends.cpu.get_cpu_capability(), 4)
