@@ -76,6 +76,7 @@ def serve_lightning(variant: TrainingVariant, link: Connection) -> None:
     trainer = lightning.Trainer(
         accelerator="gpu" if variant.device == "cuda" else "cpu",
         devices=1,
+        precision="bf16-mixed" if variant.precision == "bf16" else "32-true",
         max_epochs=-1,
         limit_train_batches=variant.steps,
         logger=False,

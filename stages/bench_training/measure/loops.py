@@ -142,6 +142,9 @@ def _plain(variant: TrainingVariant) -> Turn:
     X, y = to_float(images).to(device, memory_format=torch.channels_last), labels.to(device)
     net = variant.make_net().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimizer = torch.optim.SGD(net.parameters(), variant.lr)
+    net.forward = torch.autocast(device.type, torch.bfloat16, enabled=variant.precision == "bf16")(
+        net.forward
+    )
 
     def turn(steps: int) -> float:
         start = read_clock([device])

@@ -14,11 +14,12 @@ FOUR_WORKERS, NO_WORKERS = "notes' loop, 4 workers", "notes' loop, no workers"
 BY_THE_NOTES = {4: FOUR_WORKERS, 0: NO_WORKERS}  # by the loader's workers
 LIGHTNING, EXAMPLE = "PyTorch Lightning", "PyTorch's MNIST example"
 PLAIN = "plain loop, data in memory"
-PEERS = (LIGHTNING, EXAMPLE, PLAIN)
+LIGHTNING_BF16, PLAIN_BF16 = "PyTorch Lightning, bfloat16", "plain loop, bfloat16"
+PEERS = (LIGHTNING, EXAMPLE, PLAIN, LIGHTNING_BF16, PLAIN_BF16)
 ENGINE, COMPILED, BF16 = "our loop", "our loop, compiled", "our loop, bfloat16"
+COMPILED_BF16 = "our loop, bfloat16, compiled"
 # on GPUs alone: the engine's step as one CUDA graph, as are there COMPILED and BF16
 GRAPH, FP32, TF32 = "our loop, CUDA graph", "our loop, strict float32", "our loop, TensorFloat-32"
-COMPILED_BF16 = "our loop, bfloat16, compiled"
 # what bounds a step: rates of this machine, and what a step of the engine consists of
 RATE = "rate"  # experiment; x: 0
 ARITHMETIC = {"fp32": "arithmetic, fp32", "tf32": "arithmetic, tf32", "bf16": "arithmetic, bf16"}

@@ -101,10 +101,13 @@ def variants_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Vari
     if p.peers:
         variants |= {(names.LENET, name): notes[n] for n, name in names.BY_THE_NOTES.items()}
         for net, book in ((names.LENET, notes[notes_workers]), (names.RESNET18, by_notes)):
-            variants[net, names.PLAIN] = book.but(kind="plain")
+            plain, lightning = book.but(kind="plain"), book.but(kind="lightning")
             variants[net, names.EXAMPLE] = book.but(kind="example")
+            variants[net, names.PLAIN] = plain
+            variants[net, names.PLAIN_BF16] = plain.but(precision="bf16")
             if has_lightning():
-                variants[net, names.LIGHTNING] = book.but(kind="lightning")
+                variants[net, names.LIGHTNING] = lightning
+                variants[net, names.LIGHTNING_BF16] = lightning.but(precision="bf16")
     elif not machine.gpus:
         del variants[names.RESNET18, names.BF16]
     rate = lenet.but(steps=CALLS)
@@ -140,10 +143,9 @@ def lacking(p: TrainingParams, machine: Machine) -> list[Measurement]:
         skipped += [skip(net, names.LIGHTNING, reason, kind) for net in names.NETS]
     if not machine.bf16:
         reason = Reason(NEEDS_BF16)
-        skipped += [
-            skip(names.LENET, names.BF16, reason, kind),
-            skip(names.RATE, names.ARITHMETIC["bf16"], reason, kind),
-        ]
+        in_bf16 = [names.BF16, *([names.PLAIN_BF16, names.LIGHTNING_BF16] if p.peers else [])]
+        skipped += [skip(names.LENET, variant, reason, kind) for variant in in_bf16]
+        skipped.append(skip(names.RATE, names.ARITHMETIC["bf16"], reason, kind))
     if machine.two_devices is None:
         skipped += [
             skip(experiment, variant, Reason(NEEDS_TWO_GPUS_OR_NONE), kind)
@@ -174,9 +176,12 @@ def _variants(variant: TrainingVariant, p: TrainingParams) -> dict[str, Training
     """The engine, and what it becomes by other precisions, by a compiler, by a GPU's graphs."""
     compiled = p.compile and not missing_for_compile()
     if variant.device != "cuda":
-        by_compiler = {names.COMPILED: variant.but(compile="default")} if compiled else {}
-        in_parts = variant.but(in_parts=True)
-        return {names.ENGINE: in_parts, **by_compiler, names.BF16: in_parts.but(precision="bf16")}
+        in_parts, by_compiler = variant.but(in_parts=True), variant.but(compile="default")
+        variants = {names.ENGINE: in_parts, names.BF16: in_parts.but(precision="bf16")}
+        if compiled:
+            variants[names.COMPILED] = by_compiler
+            variants[names.COMPILED_BF16] = by_compiler.but(precision="bf16")
+        return variants
     graph = variant.but(strategy="graph")
     bf16 = graph.but(precision="bf16")
     variants = {
