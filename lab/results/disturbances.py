@@ -17,6 +17,8 @@ MOST_DRIFT = 2  # times as fast at one end of a stage as at the other: above, th
 PRODUCT_SPEEDS = ("product_gflops_before", "product_gflops_after")
 COPY_SPEEDS = ("copy_gbs_before", "copy_gbs_after")
 SPEEDS = {"GFLOP/s": PRODUCT_SPEEDS, "GB/s": COPY_SPEEDS}  # by unit
+# conditions: the mean over all readings of a stage, also between its processes, and its error
+MEAN_SPEED, SPEED_ERROR = "product_gflops_mean", "product_gflops_error"
 
 BUSY_PERCENT = "busy_percent"  # condition: share of the cores' time that went to other processes
 NOT_MEASURABLE = "not_measurable"  # condition, only where the machine lacks something: what

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from statistics import fmean, stdev
 
 import psutil
 import torch
@@ -9,13 +10,15 @@ import torch
 from lab.core.files import Metrics
 from lab.machine.devices import Devices
 from lab.machine.gpus.driver import NoAnswerError, query
-from lab.machine.limits import allowed_cores, quota_cores, usable_cores
+from lab.machine.limits import allowed_cores, quota_cores
 from lab.results.disturbances import (
     BUSY_PERCENT,
     COPY_SPEEDS,
     LIMIT_PERCENT,
+    MEAN_SPEED,
     NOT_MEASURABLE,
     PRODUCT_SPEEDS,
+    SPEED_ERROR,
     over_limit,
 )
 from lab.results.findings import Samples, median
@@ -28,7 +31,7 @@ from lab.timing.clock import read_clock
 
 PRODUCT_ROWS = 1024
 COPIED_MIB = 64
-SPEED_SAMPLES = 5  # of each, of which the median counts
+SPEED_SAMPLES = 3  # of each, of which the median counts; more in a row say no more
 GPU_QUERY_S = 10
 
 
@@ -41,13 +44,18 @@ class LoadMonitor:
     def __init__(self) -> None:
         self.gpu_percent = gpu_percent()
         self.before = self.speed()
+        self.between: list[float] = []  # readings of the product's speed
         self._cores = allowed_cores()
         self._others, self._all = _processor_seconds(self._cores)
         self._began = snapshot.read()
 
     def speed(self) -> tuple[float, float]:
-        """The machine's speed right now, see `machine_speed`."""
-        return machine_speed()
+        """GFLOP/s of a fixed product right now, and GB/s of a fixed copy."""
+        return product_speed(), copy_speed()
+
+    def look(self) -> None:
+        """Read the product's speed in between: a shared machine's changes from second to second."""
+        self.between.append(product_speed())
 
     def busy_percent(self) -> float:
         """Share of the cores' time that went to processes other than this one and its children.
@@ -76,32 +84,35 @@ def gpu_percent() -> float:
         return 0.0
 
 
-def machine_speed() -> tuple[float, float]:
-    """The processor's speed right now: GFLOP/s of a fixed product, GB/s of a fixed copy.
+def product_speed() -> float:
+    """GFLOP/s of a float32 product of 1024 rows right now.
 
-    Medians of five float32 products of 1024 rows and five copies of 64 MiB (read and written), by
-    all usable cores. They tell a faster machine from faster code (`invoke compare`).
+    It tells a faster machine from faster code (`invoke compare`), as `copy_speed` does.
     """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(usable_cores())
-    try:
-        a = torch.rand(PRODUCT_ROWS, PRODUCT_ROWS)
-        source = torch.ones(COPIED_MIB * 2**18)
-        product_s = _median_seconds(partial(torch.mm, a, a, out=torch.empty_like(a)))
-        copy_s = _median_seconds(partial(torch.empty_like(source).copy_, source))
-    finally:
-        torch.set_num_threads(threads)
-    return 2 * PRODUCT_ROWS**3 / product_s / 1e9, 2 * source.nbytes / copy_s / 1e9
+    a = torch.rand(PRODUCT_ROWS, PRODUCT_ROWS)
+    seconds = _median_seconds(partial(torch.mm, a, a, out=torch.empty_like(a)))
+    return 2 * PRODUCT_ROWS**3 / seconds / 1e9
+
+
+def copy_speed() -> float:
+    """GB/s, read and written, of a copy of 64 MiB right now."""
+    source = torch.ones(COPIED_MIB * 2**18)
+    seconds = _median_seconds(partial(torch.empty_like(source).copy_, source))
+    return 2 * source.nbytes / seconds / 1e9
 
 
 def _median_seconds(variant: Variant) -> float:
-    cpu = [torch.device("cpu")]
-    variant()
-    seconds = []
-    for _ in range(SPEED_SAMPLES):
-        start = read_clock(cpu)
+    """The median of a few samples by all cores, also in a rank, whose OMP_NUM_THREADS is less."""
+    cpu, threads, seconds = [torch.device("cpu")], torch.get_num_threads(), []
+    torch.set_num_threads(max(1, int(min(len(allowed_cores()), quota_cores()))))
+    try:
         variant()
-        seconds.append(read_clock(cpu) - start)
+        for _ in range(SPEED_SAMPLES):
+            start = read_clock(cpu)
+            variant()
+            seconds.append(read_clock(cpu) - start)
+    finally:
+        torch.set_num_threads(threads)
     return summarise(seconds).median
 
 
@@ -130,9 +141,15 @@ def _own_seconds(process: psutil.Process) -> float:
 
 
 def speed_metrics(watch: LoadMonitor) -> dict[str, float | str]:
-    """The machine's speed before and after, four metrics."""
-    products, copies = zip(watch.before, watch.speed(), strict=True)
-    found = dict(zip((*PRODUCT_SPEEDS, *COPY_SPEEDS), (*products, *copies), strict=True))
+    """The machine's speed before and after, and its mean over all readings with the error."""
+    (product, copy), (product_after, copy_after) = watch.before, watch.speed()
+    products = [product, *watch.between, product_after]
+    found = {
+        **dict(zip(PRODUCT_SPEEDS, (product, product_after), strict=True)),
+        **dict(zip(COPY_SPEEDS, (copy, copy_after), strict=True)),
+        MEAN_SPEED: fmean(products),
+        SPEED_ERROR: stdev(products) / len(products) ** 0.5,
+    }
     return {name: round(speed, 3) for name, speed in found.items()}
 
 

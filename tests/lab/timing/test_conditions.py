@@ -56,6 +56,42 @@ def test_conditions_count_controls_noise_and_skips():
     assert not {"disturbed", "not_measurable"} & set(found)
 
 
+def test_the_mean_speed_is_of_all_readings_and_has_their_standard_error(monkeypatch):
+    readings = iter((300.0, 200.0, 220.0, 280.0))
+    monkeypatch.setattr(module, "product_speed", lambda: next(readings))
+    monkeypatch.setattr(module, "copy_speed", lambda: 20.0)
+    watch = LoadMonitor()
+    watch.look()
+    watch.look()
+    found = module.speed_metrics(watch)
+    assert (found["product_gflops_before"], found["product_gflops_after"]) == (300, 280)
+    assert found["product_gflops_mean"] == 250
+    # of deviations by 50, -50, -30 and 30: 6800 / 3 / 4, and its root
+    assert found["product_gflops_error"] == pytest.approx((6800 / 12) ** 0.5, abs=1e-3)
+
+
+def test_the_error_of_two_readings_is_half_of_what_they_differ_by(monkeypatch):
+    readings = iter((300.0, 200.0))
+    monkeypatch.setattr(module, "product_speed", lambda: next(readings))
+    found = module.speed_metrics(LoadMonitor())
+    assert (found["product_gflops_mean"], found["product_gflops_error"]) == (250, 50)
+
+
+def test_all_cores_measure_the_speed_also_in_a_rank(monkeypatch):
+    """A rank has one thread by OMP_NUM_THREADS; the speed of one core is no other's to compare."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setattr(module, "allowed_cores", lambda: [0, 1, 2])
+    monkeypatch.setattr(module, "quota_cores", lambda: 2.5)
+    threads = []
+    monkeypatch.setattr(
+        module, "read_clock", lambda cpu: threads.append(torch.get_num_threads()) or len(threads)
+    )
+    before = torch.get_num_threads()
+    module.product_speed()
+    assert {*threads} == {2}
+    assert torch.get_num_threads() == before
+
+
 @pytest.mark.parametrize(
     ("cores", "quota", "kind", "jobs", "measurable"),
     [
