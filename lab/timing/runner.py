@@ -64,8 +64,13 @@ class Benchmark:
         call: Call = call_in_subprocess,
     ) -> list[Measurement]:
         """What `measure(i, *args)` finds in fresh processes i: a sample of each."""
+
+        def look_and_call(*given: Any) -> Any:
+            self._load.look()
+            return call(*given)
+
         self._processes = processes
-        return measure_in_processes(self.stage, processes, measure, *args, call=call)
+        return measure_in_processes(self.stage, processes, measure, *args, call=look_and_call)
 
     def write(
         self,

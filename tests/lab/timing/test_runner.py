@@ -3,11 +3,14 @@
 import os
 
 import pytest
+import torch
 
 from lab.core.errors import LabError
+from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
 from lab.results.reasons import NEEDS_GPU, Reason
-from lab.timing.runner import measure_in_processes, merge
+from lab.timing import conditions
+from lab.timing.runner import Benchmark, measure_in_processes, merge
 from tests.lab.timing import started
 
 NEVER = -1
@@ -31,6 +34,20 @@ def test_disturbed_start_is_remarked_on():
 def test_start_that_fails_ends_the_measurement():
     with pytest.raises(LabError, match="process 1, ended with code 4"):
         measure_in_processes("started", 2, started.measure, 1, NEVER)
+
+
+def test_the_machines_speed_is_read_before_each_process(monkeypatch):
+    events = []
+    monkeypatch.setattr(conditions, "product_speed", lambda: events.append("speed") or 1.0)
+
+    def call(name, work, process):
+        events.append(process)
+        return work(process)
+
+    benchmark = Benchmark("demo", Devices("cpu-virtual", [torch.device("cpu")], 1))
+    events.clear()
+    benchmark.repeat(3, lambda process: [timed("A", process)], call=call)
+    assert events == ["speed", 0, "speed", 1, "speed", 2]
 
 
 def timed(variant: str, *values: float) -> Measurement:
