@@ -1,4 +1,4 @@
-"""Run DVC as `invoke` does: with the time that it will take, and its stages' exit codes.
+"""Run DVC as `invoke` does: with a forecast, advice, and its stages' exit codes.
 
 DVC has a process of its own, and its stages end with it. In the process of `invoke`, a signal would
 have to be passed on to a stage that may have had it already, as from a terminal's Ctrl-C, and a
@@ -49,20 +49,23 @@ def environment() -> Iterator[None]:
 
 
 def foretell_and_repro(target: str = "", force: bool = False) -> int:
-    """Say how long `dvc repro` will take, then run it.
+    """Say how long `dvc repro` will take, run it, and say what to measure again.
 
     Args:
         target: a stage, or a run as train@NAME; all if empty.
         force: run the target and what follows from it although nothing changed.
     """
     from lab.tools.forecast import foretell, keep_as_committed  # which import DVC
+    from lab.tools.measure_again import advice, timed
 
     _clear(ERROR_FILE)
     is_whole = foretell(target, force)
-    options = ("--force", "--downstream") if force else ()
+    options, before = ("--force", "--downstream") if force else (), timed()
     code = repro(*options, *filter(None, [target]))
     if is_whole and code == 0:
         keep_as_committed()
+    if code == 0 and (line := advice(before, timed())):
+        print(line, flush=True)
     return code
 
 

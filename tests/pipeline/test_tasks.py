@@ -1,6 +1,7 @@
 """The front door: tasks, what is behind them, and how they end."""
 
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -197,25 +198,44 @@ def test_an_environment_in_which_dvc_cannot_run_is_made_up_for(two_stages, befor
     assert (two_stages / "two").read_text() == "1\n"
 
 
+def told(project, *words):
+    """What a command prints in a project."""
+    ended = subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=project,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
 @pytest.mark.slow
 def test_dvc_tells_what_it_does_and_advises_to_push_only_to_a_remote(two_stages):
-    def told(*words):
-        ended = subprocess.run(
-            [sys.executable, "-m", *words],
-            cwd=two_stages,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert ended.returncode == 0, ended.stderr
-        return ended.stdout
-
-    without = told("invoke", "repro")
+    without = told(two_stages, "invoke", "repro")
     assert "Running stage 'two':" in without and "Updating lock file 'dvc.lock'" in without
     assert "dvc push" not in without and "git add" not in without
-    told("dvc", "remote", "add", "store", str(two_stages / "store"))
-    assert "dvc push" in told("lab.tools.dvc", "repro", "--force")
+    told(two_stages, "dvc", "remote", "add", "store", str(two_stages / "store"))
+    assert "dvc push" in told(two_stages, "lab.tools.dvc", "repro", "--force")
+
+
+@pytest.mark.slow
+def test_a_run_ends_with_what_to_measure_again_and_that_command_works(two_stages):
+    stages, speeds = {}, {"one": 100.0, "two": 50.0, "three": 100.0}
+    for name, mean in speeds.items():
+        conditions = {"product_gflops_mean": mean, "product_gflops_error": 0.0}
+        write_json(two_stages / f"{name}.json", conditions)
+        out = f"reports/{name}/conditions.json"
+        (two_stages / out).parent.mkdir(parents=True)
+        stages[name] = {"cmd": f"cp {name}.json {out}", "outs": [{out: {"cache": False}}]}
+    (two_stages / "dvc.yaml").write_text(json.dumps({"stages": stages}))
+    *_, last = told(two_stages, "invoke", "repro").splitlines()
+    assert "two (50 % slower)" in last
+    *command, stage = last.split()[-4:]
+    assert (command, stage) == (["invoke", "remeasure", "--stage"], "two")
+    assert "slower" not in told(two_stages, *command, stage)
 
 
 @pytest.mark.parametrize("stage", [{}, {"DVC_STAGE": "probe"}])
