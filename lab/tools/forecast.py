@@ -10,6 +10,7 @@ import sys
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from dvc.exceptions import DvcException
@@ -135,9 +136,14 @@ def check_outputs(names: Collection[str]) -> None:
 
 
 def keep_as_committed() -> None:
-    """Make this machine's times those of the committed run, whose profile is `laptop`."""
+    """Make this machine's times those of the committed run, whose profile is `laptop`.
+
+    `foretell` timed the fixed work before the run, and this times it after the run: the mean
+    belongs to the stages in between, also where the machine became slower.
+    """
     if in_use() == LAPTOP:
         own, params = read_times(OWN), read_yaml(PARAMS_FILE)
         keys = {stage: digest(stage, params) for stage in own.seconds}
         seconds = {s: {key: own.seconds[s][key]} for s, key in keys.items() if own.of(s, key)}
-        write_times(COMMITTED, Times(seconds, own.work_s))
+        before_s, after_s = own.work_s, seconds_of_work()
+        write_times(COMMITTED, Times(seconds, fmean((before_s or after_s, after_s))))

@@ -8,7 +8,7 @@ from dvc.repo import Repo
 
 from lab.core.errors import ParamsError
 from lab.core.files import write_json
-from lab.core.stage_times import COMMITTED, read_times, remember
+from lab.core.stage_times import COMMITTED, OWN, Times, read_times, remember, write_times
 from lab.tools import forecast
 from lab.tools.forecast import check_target, keep_as_committed
 from lab.tools.profiles import merge
@@ -93,18 +93,21 @@ def test_a_forced_target_runs_with_all_that_follows_from_it(pipeline):
     assert {*run_of("fetch", force=True)} == {"fetch", "theory", *MEASURED} - {"probe"}
 
 
-def test_a_whole_run_of_the_laptop_profile_leaves_its_times_for_others(project):
+def test_a_whole_run_of_the_laptop_profile_leaves_its_times_for_others(project, monkeypatch):
+    write_times(OWN, Times(work_s=1.0))
+    monkeypatch.setattr(forecast, "seconds_of_work", lambda: 3.0)
     remember("train@lenet_1gpu", 3.0)
-    remember("train@gone", 3.0)
     Path("params.yaml").write_text(merge("smoke"))
     remember("train@lenet_1gpu", 9.0)
+    remember("train@lenet_2gpu", 9.0)
     keep_as_committed()
     assert not COMMITTED.exists()
     Path("params.yaml").write_text(committed_params())
     keep_as_committed()
-    kept = read_times(COMMITTED).seconds
-    assert [*kept["train@lenet_1gpu"].values()] == [3.0]
-    assert "train@one" not in kept
+    kept = read_times(COMMITTED)
+    [(run, by_digest)] = kept.seconds.items()
+    assert (run, [*by_digest.values()]) == ("train@lenet_1gpu", [3.0])
+    assert kept.work_s == 2.0, "the machine was three times as slow at the end"
 
 
 def test_a_target_that_the_pipeline_lacks_is_an_error_with_the_nearest_one():
