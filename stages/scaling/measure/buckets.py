@@ -9,6 +9,7 @@ promises the bucket's sum, and the pass ends when it has all sums.
 from statistics import median
 from typing import NamedTuple
 
+import torch._dynamo  # noqa: F401  (DDP would import it in each process, for a second)
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.futures import Future
@@ -20,26 +21,24 @@ from lab.parallel.replicas import cross_entropy, forward_backward, overlapping, 
 from stages.scaling.measure.params import AT_LAST
 
 LR = 0.01
-PASSES = 5  # whose gradients are watched, the first of which warms up
 
 
 class BucketStep:
     """A step of SGD with sums AT_ONCE or AT_LAST, in buckets of at most `bucket_mib`."""
 
-    def __init__(self, when: str, bucket_mib: float, net: nn.Module, X: Tensor, y: Tensor) -> None:
-        self._when, self._bucket_mib = when, bucket_mib
-        self._net, self._X, self._y = net, X, y
+    def __init__(self, when: str, bucket_mib: float, net: nn.Module) -> None:
+        self._when, self._bucket_mib, self._net = when, bucket_mib, net
         self._parallel: DistributedDataParallel | None = None
 
-    def __call__(self, ranks: Ranks) -> None:
+    def __call__(self, X: Tensor, y: Tensor, ranks: Ranks) -> None:
         """Take a step with all ranks, which wrap the net in their first one."""
         if self._parallel is None:
-            self._parallel = overlapping(self._net, self._X.device, self._bucket_mib, ranks.group)
+            self._parallel = overlapping(self._net, X.device, self._bucket_mib, ranks.group)
             if self._when == AT_LAST:
                 self._parallel.register_comm_hook(Waiting(ranks.group, []), average_at_last)
         # DDP averages over the ranks, the book sums
-        forward_backward(self._parallel, self._X, self._y, scale=ranks.world_size)
-        sgd(self._net.parameters(), LR, len(self._X) * ranks.world_size)
+        forward_backward(self._parallel, X, y, scale=ranks.world_size)
+        sgd(self._net.parameters(), LR, len(X) * ranks.world_size)
 
 
 class Waiting(NamedTuple):
@@ -65,7 +64,7 @@ def average_at_last(waiting: Waiting, bucket: dist.GradBucket) -> Future[Tensor]
     return promised
 
 
-def ready_ms(net: nn.Module, X: Tensor, y: Tensor) -> dict[str, float]:
+def ready_ms(net: nn.Module, X: Tensor, y: Tensor, rounds: int) -> dict[str, float]:
     """Milliseconds from the start of a backward pass to each gradient, by parameter."""
-    passes = ready_times(net, lambda: cross_entropy(net(X), y), PASSES, X.device)[1:]
+    _, *passes = ready_times(net, lambda: cross_entropy(net(X), y), 1 + rounds, X.device)
     return {name: median(each[name] for each in passes) for name in passes[0]}

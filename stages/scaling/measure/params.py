@@ -1,8 +1,8 @@
 """What `scaling` reads of params.yaml, and what its variants are called."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from lab.core.params import Section
 from lab.core.shared_params import BenchParams, DeviceParams, Seed
@@ -25,12 +25,19 @@ DEFAULT_MIB = 25  # of DistributedDataParallel's buckets
 
 class NetParams(Section):
     images: list[Annotated[int, Field(ge=1, le=60_000)]] = Field(min_length=2)
+    summed_images: list[int] = Field(min_length=1)
+    rounds: Annotated[int, Field(ge=1, le=100)]
+
+    @model_validator(mode="after")
+    def _sums_some(self) -> Self:
+        if not set(self.summed_images) <= set(self.images):
+            raise ValueError(f"expected summed_images among images, got {self.summed_images}")
+        return self
 
 
 class ScalingParams(Section):
     world_sizes: list[Annotated[int, Field(ge=2, le=64)]] = Field(min_length=1)
     message_bytes: list[Annotated[int, Field(ge=4, le=2**31, multiple_of=4)]] = Field(min_length=2)
-    rounds: Annotated[int, Field(ge=2, le=100)]
     lenet: NetParams
     resnet18: NetParams
     bucket_mib: list[Annotated[float, Field(gt=0, le=1024)]] = Field(min_length=2)

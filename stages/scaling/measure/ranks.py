@@ -1,4 +1,4 @@
-"""What ranks time: messages by themselves, then steps alternating with what they consist of.
+"""What ranks time: messages, then each net's steps, alternating with what these consist of.
 
 All ranks take part in all turns: while fewer of them work, the others wait.
 """
@@ -19,9 +19,10 @@ from lab.machine.devices import Devices
 from lab.nets.models import MODELS, UInt8Input
 from lab.parallel.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
 from lab.parallel.cost_model import ADDING, ONE_BUCKET, THERE_AND_BACK
-from lab.parallel.local_ranks import TIMEOUT_S, own_device, time_in_turns
-from lab.parallel.replicas import forward_backward, grad_of, sgd
+from lab.parallel.local_ranks import TIMEOUT_S, own_device, slowest_seconds, time_in_turns
+from lab.parallel.replicas import forward_backward, grad_of, replicate, sgd
 from lab.results.measurements import Cell, Measurement, again
+from lab.timing.bench import balanced_turns
 from stages.scaling.measure.buckets import LR, BucketStep, ready_ms
 from stages.scaling.measure.params import (
     ALLREDUCES,
@@ -48,46 +49,65 @@ class Timed(NamedTuple):
 def measure(
     process: int, params: Params, devices: Devices, world_sizes: Sequence[int]
 ) -> list[Measurement]:
-    """Check all sums; time messages, then steps and their parts; see when gradients are ready."""
+    """Check all sums, once; time messages, steps and their parts; see when gradients are ready."""
     p, device = params.scaling, own_device(devices)
     groups = {n: ranks_of(n, device) for n in sorted({1, *world_sizes})}
-    for ranks in filter(None, groups.values()):
-        check_sums(ranks, p.message_bytes, device)
+    if process == 0:
+        for ranks in filter(None, groups.values()):
+            check_sums(ranks, p.message_bytes, device)
     single, few, *_ = groups.values()
-    nets = [
-        NetOnRank(net, p, params.seed, device if few else torch.device("meta")) for net in p.nets
-    ]
     found = in_turns(list(messages(p, groups, device)), params.bench, process, device)
-    steps = [each for net in nets for each in net.timed(single, few)]
-    headline = [
-        each
-        for each in steps
-        if (each.measurement.experiment, each.measurement.variant) == ("step", NOTES)
-        and each.measurement.columns["net"] == "lenet"
-    ][-1]
-    control = replace(headline.measurement, variant=again(NOTES))
-    bench = params.bench.but(rounds=p.rounds)
-    found += in_turns([*steps, headline._replace(measurement=control)], bench, process, device)
-    for net in nets:
+    for name, of_net in p.nets.items():
+        net = NetOnRank(name, p, params.seed, device if few else torch.device("meta"))
+        steps = list(net.timed(single, few))
+        if name == "lenet":
+            steps.append(control_of(steps))
+        # each of ResNet-18's calls takes a processor longer than the clock needs
+        take = calls_in_turns if name == "resnet18" and device.type == "cpu" else time_in_turns
+        found += in_turns(steps, params.bench.but(rounds=of_net.rounds), process, device, take)
         dist.barrier()  # all compute side by side
         found += net.ready() if few else []
     dist.barrier()
     return [replace(m, device_kind=devices.kind, threads=devices.threads) for m in found]
 
 
+def control_of(steps: Sequence[Timed]) -> Timed:
+    """The notes' step with the most images, once more."""
+    wanted = ("step", NOTES)
+    *_, step = (s for s in steps if (s.measurement.experiment, s.measurement.variant) == wanted)
+    return step._replace(measurement=replace(step.measurement, variant=again(NOTES)))
+
+
 def in_turns(
-    timed: Sequence[Timed], bench: BenchParams, process: int, device: torch.device
+    timed: Sequence[Timed],
+    bench: BenchParams,
+    process: int,
+    device: torch.device,
+    take: Callable[..., Mapping[int, Sequence[float]]] = time_in_turns,
 ) -> list[Measurement]:
     """The measurements with their samples, in milliseconds of the slowest rank."""
     calls = {
         i: partial(each.call, each.ranks) if each.ranks else lambda: None
         for i, each in enumerate(timed)
     }
-    seconds = time_in_turns(calls, bench, process, device)
+    seconds = take(calls, bench, process, device)
     return [
         replace(each.measurement, values=tuple(1e3 * t for t in seconds[i]), unit="ms")
         for i, each in enumerate(timed)
     ]
+
+
+def calls_in_turns(
+    calls: Mapping[int, Callable[[], object]],
+    bench: BenchParams,
+    process: int,
+    device: torch.device,
+) -> dict[int, list[float]]:
+    """Seconds of single calls in the slowest rank."""
+    seconds: dict[int, list[float]] = {i: [] for i in calls}
+    for i in balanced_turns(list(calls), bench.rounds, process * bench.rounds):
+        seconds[i].append(slowest_seconds(device, calls[i], 1))
+    return seconds
 
 
 def ranks_of(n: int, device: torch.device) -> Ranks | None:
@@ -170,8 +190,11 @@ class NetOnRank:
     """A net and images on this rank: replicas are the same in all ranks, images its own."""
 
     def __init__(self, net: str, p: ScalingParams, seed: int, device: torch.device) -> None:
-        self._net, self._seed, self._device = net, seed, device
-        self._images, self._bucket_mib = sorted(p.nets[net].images), p.bucket_mib
+        self._net, self._device, self._bucket_mib = net, device, p.bucket_mib
+        self._images, self._summed = sorted(p.nets[net].images), p.nets[net].summed_images
+        self._rounds = p.nets[net].rounds
+        weights = torch.Generator().manual_seed(seed)
+        self._start = UInt8Input(MODELS[net](weights)).to(device)
         both = min(p.world_sizes) * NOTES_IMAGES[net]
         # the notes' whole batch, where it is within reach
         self._on_one_device = [both] if NOTES_IMAGES[net] in self._images else self._images
@@ -187,32 +210,38 @@ class NetOnRank:
         Steps are also taken without communication, and on one device.
         """
         one = partial(Measurement, values=(), columns={"net": self._net})
-        tensors = [torch.rand_like(p) for p in self._replica().parameters()]
+        tensors = [torch.rand_like(p) for p in self._start.parameters()]
         columns: dict[str, Cell] = {"net": self._net, "tensors": len(tensors)}
         num_bytes = sum(each.nbytes for each in tensors)
         for name in ALLREDUCES:
             m = Measurement("gradients", name, num_bytes, (), columns=columns)
             yield Timed(m, ranks, partial(all_reduce, name, tensors))
-        computing, summing, alone = (self._replica() for _ in range(3))
+        computing, summing = (replicate(self._start, self._device) for _ in range(2))
+        if ranks:  # a first step takes its memory from the system
+            for net, name in ((computing, COMPUTING), (summing, NOTES)):
+                data_parallel_step(net, *self._batch(self._images[-1]), name, ranks)
         for images in self._images:
-            for name in (COMPUTING, *ALLREDUCES):
+            for name in (COMPUTING, *(ALLREDUCES if images in self._summed else ())):
                 net = computing if name == COMPUTING else summing
                 step = partial(data_parallel_step, net, *self._batch(images), name)
                 yield Timed(one("step", name, images), ranks, step)
         for images in self._on_one_device:
-            step = partial(data_parallel_step, alone, *self._batch(images), COMPUTING)
+            step = partial(data_parallel_step, computing, *self._batch(images), COMPUTING)
             yield Timed(one("one device", COMPUTING, images), single, step)
         if self._net == "resnet18":  # LeNet's gradients do not fill a bucket
             for mib in self._bucket_mib:
                 for when in (AT_LAST, AT_ONCE):
-                    batch = self._batch(self._images[-1])
-                    bucketed = BucketStep(when, mib, self._replica(), *batch)
-                    yield Timed(one("bucket step", when, mib), ranks, bucketed)
+                    bucketed = BucketStep(when, mib, replicate(self._start, self._device))
+                    if ranks:
+                        for _ in range(2):  # after the first, DDP arranges its buckets anew
+                            bucketed(*self._batch(self._images[0]), ranks)
+                    step = partial(bucketed, *self._batch(self._images[-1]))
+                    yield Timed(one("bucket step", when, mib), ranks, step)
 
     def ready(self) -> list[Measurement]:
         """When in the backward pass each gradient is ready; x: its bytes."""
-        net = self._replica()
-        num_bytes = {name: p.nbytes for name, p in net.named_parameters()}
+        num_bytes = {name: p.nbytes for name, p in self._start.named_parameters()}
+        found = ready_ms(self._start, *self._batch(self._images[-1]), self._rounds)
         columns = {"net": self._net}
         return [
             Measurement(
@@ -223,12 +252,8 @@ class NetOnRank:
                 "ms",
                 columns=columns,
             )
-            for name, ms in ready_ms(net, *self._batch(self._images[-1])).items()
+            for name, ms in found.items()
         ]
 
     def _batch(self, images: int) -> tuple[Tensor, Tensor]:
         return self._X[:images], self._y[:images]
-
-    def _replica(self) -> nn.Module:
-        generator = torch.Generator().manual_seed(self._seed)
-        return UInt8Input(MODELS[self._net](generator)).to(self._device)

@@ -58,16 +58,16 @@ def steps(device: torch.device) -> dict[str, object]:
 
     for when in (AT_LAST, AT_ONCE):
         module = net()
-        step = BucketStep(when, SMALL, module, *mine)
-        step(ranks)
+        step = BucketStep(when, SMALL, module)
+        step(*mine, ranks)
         told[when] = weights(module)
-        step(ranks)  # buckets follow the order in which gradients are ready
+        step(*mine, ranks)  # buckets follow the order in which gradients are ready
         for name, p in module.named_parameters():
             p.register_post_accumulate_grad_hook(lambda _, name=name: events.append(name))
         events.clear()
         dist.all_reduce = noted
         try:
-            step(ranks)
+            step(*mine, ranks)
         finally:
             dist.all_reduce = allreduce
         told[f"events {when}"] = list(events)
