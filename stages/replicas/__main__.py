@@ -52,11 +52,12 @@ def main() -> None:
     disable_malloc_trim()
     devices = resolve(params.replicas.num_devices, params.devices)
     train_set, test_set = (to_tensors(read_fashion_mnist(half)) for half in ("train", "t10k"))
-    doing, one_gpu = "running the notes' programs", "with_one_gpu"
-    programs = call_in_subprocess(doing, measure_programs, "without_gpu", "")
+    doing, no_gpu, one_gpu = "running the notes' programs", "without_gpu", "with_one_gpu"
     if devices.devices[0].type == "cuda":
+        programs = call_in_subprocess(doing, measure_programs, no_gpu, "")
         programs += call_in_subprocess(doing, measure_programs, one_gpu, "0")
     else:
+        programs = measure_programs(no_gpu, "")
         programs += [skip(one_gpu, name, Reason(NEEDS_GPU), devices.kind) for name in PROGRAMS]
     measured = [*measure(params, devices, train_set, test_set), *programs]
     conditions: Metrics = {

@@ -178,9 +178,9 @@ REDUCED: Sequence[Program] = (  # each of PROGRAMS, in their order
 
 
 def measure_programs(where: str, gpus: str) -> list[Measurement]:
-    """Whether each program runs, 1 or 0, with torch's words; in a process of its own.
+    """Whether each program runs, 1 or 0, with torch's words.
 
-    It hides the other GPUs, which works until the first call of CUDA.
+    It hides the other GPUs, which works in a process that has not called CUDA yet.
     """
     os.environ["CUDA_VISIBLE_DEVICES"] = gpus
     return [

@@ -15,6 +15,7 @@ from torch.nn.utils import parameters_to_vector
 
 from lab.data.images import Images, LabelledImages
 from lab.data.order import epoch_order
+from lab.machine.limits import usable_cores
 from lab.nets.lenet import he_lenet_params
 from lab.nets.models import MODELS, UInt8Input, to_float
 from lab.parallel.replicas import (
@@ -27,7 +28,7 @@ from lab.parallel.replicas import (
     split_batch,
     sum_gradients,
 )
-from lab.parallel.workers import map_with_progress
+from lab.parallel.workers import map_with_progress, thread_pool
 from lab.results.measurements import Measurement, line
 from lab.training.short_training import accuracy_or_chance
 from stages.replicas.measure.params import (
@@ -116,16 +117,19 @@ def measure_variants(num_devices: int, batches: Batches, seed: int) -> Iterator[
     }
     from_one: dict[str, list[float]] = {name: [] for name in variants}
     apart: dict[str, list[float]] = {name: [] for name in variants}
-    for X, y in batches:
-        by_hand([one], allreduce, X, y)
-        for name, (nets, take_step) in variants.items():
-            take_step(X, y)
-            from_one[name].append(max(_apart(one, net) for net in nets))
-            apart[name].append(max(_apart(nets[0], net) for net in nets))
-    steps = range(1, len(batches) + 1)
+    steps: list[Callable[[Tensor, Tensor], None]] = [partial(by_hand, [one], allreduce)]
+    steps += [take_step for _, take_step in variants.values()]
+    with thread_pool(usable_cores(), 1) as pool:
+        for X, y in batches:
+            for done in [pool.submit(take_step, X, y) for take_step in steps]:
+                done.result()
+            for name, (nets, _) in variants.items():
+                from_one[name].append(max(_apart(one, net) for net in nets))
+                apart[name].append(max(_apart(nets[0], net) for net in nets))
+    numbers = range(1, len(batches) + 1)
     for name in variants:
-        yield from line("from_one_device", name, steps, from_one[name])
-        yield from line("apart", name, steps, apart[name])
+        yield from line("from_one_device", name, numbers, from_one[name])
+        yield from line("apart", name, numbers, apart[name])
     # summed parameters grow with every step, so that the first alone is compared
     off = 100 * off_by_summed_parameters(start, num_devices, *batches[0])
     yield Measurement("one_step", "parameters summed for gradients", 1, (off,))
