@@ -50,6 +50,7 @@ def time_variants(
     params: BenchParams,
     start: int = 0,
     control: str = "",
+    lasting: bool = False,
 ) -> dict[str, tuple[float, ...]]:
     """Seconds per call of each variant on `devices`, by its name, see `samples_in_turns`.
 
@@ -58,19 +59,29 @@ def time_variants(
     """
     if control:
         variants = {**variants, again(control): variants[control]}
-    return samples_in_turns(variants, partial(_seconds_on, devices), params, start)
+    return samples_in_turns(variants, partial(_seconds_on, devices), params, start, lasting)
 
 
 def samples_in_turns(
-    variants: Mapping[K, Variant], stopwatch: Stopwatch, params: BenchParams, start: int = 0
+    variants: Mapping[K, Variant],
+    stopwatch: Stopwatch,
+    params: BenchParams,
+    start: int = 0,
+    lasting: bool = False,
 ) -> dict[K, tuple[float, ...]]:
     """Seconds per call of each variant by a stopwatch; sample i of each was taken in round i.
 
     A sample calls its variant as often as takes `min_sample_ms`. Finding out how often warms it up.
-    Later starts go on with the order of turns where earlier ones left off.
+    Later starts go on with the order of turns where earlier ones left off. `lasting` says that one
+    call lasts long enough, and is warm behind another, as a processor's of a whole training step.
     """
-    min_seconds = params.min_sample_ms / 1e3
-    calls = {key: _calls_lasting(v, stopwatch, min_seconds) for key, v in variants.items()}
+    if lasting:
+        for warm_up in variants.values():
+            warm_up()
+        calls = dict.fromkeys(variants, 1)
+    else:
+        min_seconds = params.min_sample_ms / 1e3
+        calls = {key: _calls_lasting(v, stopwatch, min_seconds) for key, v in variants.items()}
     seconds: dict[K, list[float]] = {key: [] for key in variants}
     with _no_garbage_collection():
         for key in balanced_turns(list(variants), params.rounds, start * params.rounds):

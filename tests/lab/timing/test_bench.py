@@ -108,6 +108,13 @@ def test_short_variants_repeat_until_a_sample_is_long_enough(clock):
     assert 2**10 <= short < 2.5 * 2**10
 
 
+def test_what_lasts_is_called_once_to_warm_up_and_once_for_each_sample(clock):
+    variants = {name: clock.variant(chain([9.0], repeat(0.25))) for name in "AB"}
+    times = time_variants(variants, CPU, ONE_CALL, lasting=True)
+    assert times == dict.fromkeys("AB", (0.25,) * 8)
+    assert clock.calls == 2 * (1 + 8)
+
+
 def test_coarse_clock_gives_no_sample_of_zero(clock, monkeypatch):
     """One that moves 64 times a second, as some systems' do: 1e-6 s are 0 to it, or 1/64 s."""
     monkeypatch.setattr(bench, "read_clock", lambda devices: int(64 * clock.read(devices)) / 64)
