@@ -8,7 +8,7 @@ pipeline is GPipe's, as by hand.
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -28,8 +28,6 @@ from torch.distributed.tensor.parallel import (
 )
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from lab.machine.devices import Devices
-from lab.parallel.local_ranks import run_on_ranks
 from lab.parallel.process_group import all_reduce_max
 from lab.parallel.replicas import cross_entropy, forward_backward, grad_of
 from lab.results.measurements import Cell, Measurement
@@ -186,15 +184,10 @@ def _whole(X: Tensor) -> Tensor:
 # --- what a step sends and holds
 
 
-def measure_by_torch(p: ParallelismParams, devices: Devices, seed: int) -> Iterator[Measurement]:
-    """MB that all ranks send in a step, and MB of state."""
-    n = len(devices.devices)
-    yield from run_on_ranks(n, devices, _count, devices.kind, p, seed)
-
-
-def _count(
+def measure_by_torch(
     device: torch.device, device_kind: str, p: ParallelismParams, seed: int
 ) -> list[Measurement]:
+    """MB that all ranks send in a step, and MB of state, as one of the ranks."""
     n, sizes, found = dist.get_world_size(), p.batch_sizes, []
     net, X, y = dense_net(p, seed)
     X, y = X.to(device), y.to(device)

@@ -24,7 +24,6 @@ from torch.utils.flop_counter import FlopCounterMode
 from lab.data.datasets import Split
 from lab.data.images import to_tensors
 from lab.machine.devices import Devices
-from lab.machine.torchvision_import import torchvision
 from lab.nets.flops import training_flop
 from lab.nets.lenet import LENET_SHAPES
 from lab.nets.models import MODELS, LeNet, to_float
@@ -347,6 +346,9 @@ def measure_networks() -> Iterator[Measurement]:
 
 def networks() -> dict[str, tuple[nn.Module, tuple[int, ...]]]:
     """The networks, each with the shape of its images; torchvision's draw no weights."""
+    # it imports a compiler, which takes seconds, and no other part of the stage needs it
+    from lab.machine.torchvision_import import torchvision
+
     generator, models = torch.Generator(), torchvision.models
     with torch.device("meta"):
         published: dict[str, tuple[nn.Module, int]] = {

@@ -34,6 +34,7 @@ def measure(process: int, params: Params) -> list[Measurement]:
     """Steps of both nets by hand, then LeNet's evaluation on one device and on two."""
     disable_malloc_trim()
     p, devices = params.parallelism, resolve(NUM_DEVICES, params.devices)
+    lasting = devices.kind != "cuda"  # tens of milliseconds on a processor
     first, generator = devices.devices[0], torch.Generator().manual_seed(params.seed + process)
     lenet = LeNet(generator)
     images = torch.rand(EVALUATED_IMAGES, 1, 28, 28, generator=generator).to(first)
@@ -45,14 +46,16 @@ def measure(process: int, params: Params) -> list[Measurement]:
         steps = {net: steps_by_hand(p, nets[net], X, y, devices, pool) for net in nets}
         for net, variants in steps.items():
             control = DATA if net == LENET else ""
-            times = time_variants(variants, devices.devices, params.bench, process, control)
+            times = time_variants(
+                variants, devices.devices, params.bench, process, control, lasting
+            )
             found += _of_net(net, in_unit("step", len(X), times, "ms", devices))
         replicas = [replicate(lenet, device) for device in devices.devices]
         evaluations: dict[str, Variant] = {
             name: partial(evaluate, replicas[:n], images, devices.devices[:n], pool)
             for name, n in (("on one device", 1), ("on both devices", NUM_DEVICES))
         }
-        times = time_variants(evaluations, devices.devices, params.bench, process)
+        times = time_variants(evaluations, devices.devices, params.bench, process, lasting=lasting)
     return found + _of_net(LENET, in_unit("evaluation", len(images), times, "ms", devices))
 
 
