@@ -5,7 +5,6 @@ one. And other networks, so that "usually" is asked of several.
 """
 
 import importlib
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from lab.core.params import load
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices, resolve, usable_cores
 from lab.nets.models import lenet_of_layers
+from lab.parallel.workers import parallel_map, thread_pool
 from lab.results.measurements import Measurement, skip
 from lab.results.reasons import NEEDS_CORES, NEEDS_GPU, Reason
 from lab.timing.back_end import back_end_share
@@ -48,7 +48,7 @@ OF_SCRIPT = ("cases", "threads")  # experiments about it
 CALLS = 1000  # as the notes time them
 WARM_UP_CALLS = 3
 QUEUED_CALLS = 50  # enqueued at once: a GPU's queue holds over a thousand kernels
-CALLS_OF_A_THREAD = 300  # so that starting threads takes little of the time
+CALLS_OF_A_THREAD = 300  # so that handing them to a thread takes little of the time
 THREADS = (1, 2)
 
 
@@ -192,12 +192,14 @@ def measure_threads(
         reason = Reason(NEEDS_CORES, str(max(THREADS)))
         return [skip("threads", variant, reason, devices.kind) for variant in forms]
     x = torch.ones(1, NUM_INPUTS, device=devices.devices[0])
-    variants = {
-        f"{variant} {count}": partial(call_by_threads, form, x, count)
-        for variant, form in forms.items()
-        for count in THREADS
-    }
-    times = time_variants(variants, devices.devices, params, process)
+    calls = {variant: partial(call_in_a_row, form, x) for variant, form in forms.items()}
+    with thread_pool(max(THREADS), devices.threads) as pool:
+        variants = {
+            f"{variant} {count}": partial(parallel_map, pool, call, [CALLS_OF_A_THREAD] * count)
+            for variant, call in calls.items()
+            for count in THREADS
+        }
+        times = time_variants(variants, devices.devices, params, process)
     measured = []
     for count in THREADS:
         of_count = {
@@ -206,18 +208,6 @@ def measure_threads(
         }
         measured += in_unit("threads", count, of_count, "us", devices)
     return measured
-
-
-def call_by_threads(form: Form, x: Tensor, count: int) -> None:
-    """Have `count` threads call the form CALLS_OF_A_THREAD times each, and wait for them."""
-    threads = [
-        threading.Thread(target=call_in_a_row, args=(form, x, CALLS_OF_A_THREAD))
-        for _ in range(count)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def measure_share(net: nn.Module, params: Params, devices: Devices) -> list[Measurement]:
