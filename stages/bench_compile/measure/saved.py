@@ -1,15 +1,10 @@
-"""The compiled forms that can be saved, loaded again in a new process, and in a C++ program (13.1).
-
-The new process runs this file: `python -m stages.bench_compile.measure.saved FOLDER DEVICE`.
-"""
+"""The compiled forms that can be saved, loaded in a new process and in a C++ program (13.1)."""
 
 import copy
-import json
 import os
 import subprocess
 import sys
 import time
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from lab.machine.devices import Devices, missing_compiler
+from lab.machine.fresh_process import call_in_subprocess
 from lab.results.measurements import Measurement, skip
 from lab.results.reasons import FAILED, NEEDS, OFF, Reason
 from stages.bench_compile.measure.forms import (
@@ -45,7 +41,7 @@ def measure_saved(net: nn.Module, seed: int, devices: Devices, folder: Path) -> 
     """Load every form saved in `folder` anew: its size, time to load, difference from eager."""
     [X] = batches([64], seed, devices.devices[0]).values()
     save(net, X, folder)
-    loaded = load_in_a_new_process(folder, devices.devices[0])
+    loaded = call_in_subprocess("the saved forms'", load_all, folder, devices.devices[0])
     kind = devices.kind
     measured: list[Measurement] = []
     for variant in FILES:
@@ -93,16 +89,6 @@ def load_form(variant: str, path: Path, device: torch.device) -> Form:
     return net
 
 
-def load_in_a_new_process(folder: Path, device: torch.device) -> dict[str, Loaded]:
-    """What `load_all` finds in a new process."""
-    command = [sys.executable, "-m", "stages.bench_compile.measure.saved", str(folder), str(device)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    if result.returncode:
-        raise RuntimeError(f"loading the saved forms in a new process failed:\n{result.stderr}")
-    found: dict[str, Loaded] = json.loads(result.stdout.splitlines()[-1])
-    return found
-
-
 def load_all(folder: Path, device: torch.device) -> dict[str, Loaded]:
     """Load each form that is saved: its bytes, seconds and difference from eager, or the error."""
     example = torch.load(folder / EXAMPLE, weights_only=True)  # noqa: TID251  (our own)
@@ -112,7 +98,8 @@ def load_all(folder: Path, device: torch.device) -> dict[str, Loaded]:
         if not path.exists():
             continue
         try:
-            loaded = _timed(variant, path, X, example["y"])
+            with quiet_torch():
+                loaded = _timed(variant, path, X, example["y"])
             found[variant] = {"bytes": path.stat().st_size, **loaded}
         except Exception as error:  # whatever a form does not manage in a new process
             found[variant] = {"error": type(error).__name__}
@@ -133,6 +120,8 @@ def _timed(variant: str, path: Path, X: Tensor, y: Tensor) -> Loaded:
 # --- in another language ---
 
 CPP = """
+#define AT_PER_OPERATOR_HEADERS  // or the compiler reads every operator's
+#include <ATen/ops/ones.h>
 #include <torch/csrc/jit/serialization/import.h>
 #include <iostream>
 int main(int argc, char** argv) {
@@ -189,8 +178,3 @@ def _cpp_program(folder: Path) -> Path:
     command += [f"-L{library}", f"-Wl,-rpath,{library}", "-ltorch", "-ltorch_cpu", "-lc10"]
     subprocess.run(command, capture_output=True, check=True)
     return program
-
-
-if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    print(json.dumps(load_all(Path(sys.argv[1]), torch.device(sys.argv[2]))))

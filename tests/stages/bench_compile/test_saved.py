@@ -4,9 +4,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from lab.machine.fresh_process import call_in_subprocess
 from stages.bench_compile.measure import params as names
 from stages.bench_compile.measure.forms import FILES, mlp
-from stages.bench_compile.measure.saved import LOADS, load_all, load_in_a_new_process, save
+from stages.bench_compile.measure.saved import LOADS, load_all, save
 
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.filterwarnings(
@@ -24,7 +25,7 @@ def forms(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_saved_forms_give_the_same_in_a_new_process(forms):
-    found = load_in_a_new_process(forms, CPU)
+    found = call_in_subprocess("the saved forms'", load_all, forms, CPU)
     assert set(found) == set(FILES) - {names.AOT}, "what was not built is not found"
     for name, form in found.items():
         assert form["difference"] <= 1e-5, name
