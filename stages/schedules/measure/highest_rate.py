@@ -83,6 +83,8 @@ def measure_highest_rate(trainer: Trainer, seed: int) -> Iterator[Measurement]:
 
     def onset(job: tuple[int, float]) -> float:
         i, times = job
+        if times == 1:  # the search has run it
+            return divergence_time(plain[i].above)
         return divergence_time(
             trainer.losses(schedule_of(NO_WARM_UP, times * plain[i].diverging), seed + i)
         )
