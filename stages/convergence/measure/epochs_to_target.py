@@ -33,7 +33,7 @@ from lab.training.short_training import (
 from lab.training.update_steps import RuleSteps, Step, sgd_step
 from stages.convergence.measure.params import FIXED, LARS, MOMENTUM, RULES, NetParams
 
-FIRST_READING = 1024  # images before it
+FIRST_READING = 4096  # images before it: no run that is worth a target reaches it sooner
 READINGS_PER_OCTAVE = 8
 # how to make each for a rate, and the rate at which the search begins
 OPTIMIZERS: dict[str, tuple[Callable[[float], UpdateRule], float]] = {
@@ -123,7 +123,7 @@ def train_to_target(
 
 
 def readings(num_steps: int, batch_size: int) -> list[int]:
-    """The steps to read after: those nearest to 1024 images and each 9 % more, and the last."""
+    """The steps to read after: those nearest to 4096 images and each 9 % more, and the last."""
     octaves = math.log2(max(1, num_steps * batch_size / FIRST_READING))
     grid = (
         FIRST_READING * 2 ** (i / READINGS_PER_OCTAVE)
