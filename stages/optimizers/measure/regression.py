@@ -253,8 +253,9 @@ def descend(
     with np.errstate(over="ignore", invalid="ignore"):
         for step, rows in enumerate(batches(len(task.X), batch_size, num_steps, seeds), start=1):
             X, y = task.X[rows], task.y[rows]  # (seeds, batch, d), (seeds, batch)
-            error = x[:, :, None, :] @ X.swapaxes(1, 2) - y[:, None, :]  # (rates, seeds, 1, batch)
-            x, state = rule.update(x, (error @ X)[:, :, 0, :] / batch_size, state)
+            # all rates in one product: (seeds, rates, batch)
+            error = x.swapaxes(0, 1) @ X.swapaxes(1, 2) - y[:, None, :]
+            x, state = rule.update(x, (error @ X).swapaxes(0, 1) / batch_size, state)
             now = excess(x, task.hessian, task.minimiser)
             diverged[~(now < DIVERGED_ABOVE) & (diverged == 0)] = step
             if step % check_every == 0 or step == num_steps:

@@ -175,7 +175,7 @@ IMAGES = 256  # as in the notes' training
 
 
 def step_times(process: int, params: BenchParams, threads: int) -> list[Measurement]:
-    """Milliseconds of a step with either optimizer of torch, and of its loss and gradient alone."""
+    """Milliseconds of a step with either optimizer of torch."""
     disable_malloc_trim()  # its coming and going would take longer than an optimizer
     devices = processor(threads)
     generator = torch.Generator().manual_seed(0)
@@ -185,12 +185,11 @@ def step_times(process: int, params: BenchParams, threads: int) -> list[Measurem
     def weights() -> list[Tensor]:
         return [p.requires_grad_() for p in lenet_params(generator)]
 
-    with_sgd, with_adagrad, alone = weights(), weights(), weights()
+    with_sgd, with_adagrad = weights(), weights()
     sgd, adagrad = torch.optim.SGD(with_sgd, lr=0.01), torch.optim.Adagrad(with_adagrad, lr=0.01)
     variants = {
         "step with SGD": partial(step, with_sgd, X, y, sgd),
         "step with AdaGrad": partial(step, with_adagrad, X, y, adagrad),
-        "loss and gradient only": partial(loss_and_gradient, alone, X, y),
     }
     times = time_variants(variants, devices.devices, params, process, control="step with AdaGrad")
     return in_unit("step_time", IMAGES, times, "ms", devices)
@@ -198,12 +197,6 @@ def step_times(process: int, params: BenchParams, threads: int) -> list[Measurem
 
 def step(params: list[Tensor], X: Tensor, y: Tensor, optimizer: torch.optim.Optimizer) -> None:
     """A training step of LeNet."""
-    loss_and_gradient(params, X, y)
-    optimizer.step()
-
-
-def loss_and_gradient(params: list[Tensor], X: Tensor, y: Tensor) -> None:
-    """What every optimizer's step begins with."""
-    for p in params:
-        p.grad = None
+    optimizer.zero_grad()
     F.cross_entropy(lenet(X, params), y).backward()
+    optimizer.step()
