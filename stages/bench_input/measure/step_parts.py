@@ -21,7 +21,8 @@ from stages.bench_input.measure.feeds import Feed, feeds, prepare
 from stages.bench_input.measure.params import FEEDS, RESIDENT, WHOLE, Params
 
 LR = 0.01
-WARM_UP = 2  # steps of a turn that do not count: the last variant's workers have settled after them
+# steps of a turn that do not count: after LeNet's two, the last variant's workers have settled
+WARM_UP = {"lenet": 2, "resnet18": 1}
 Timed = Callable[[], Mapping[str, float]]  # the seconds of what is timed together, by name
 Taken = dict[str, dict[str, tuple[float, ...]]]  # these of each variant, step by step
 
@@ -77,9 +78,11 @@ def measure_steps(
         variants = steps("lenet", p.batch_size)
         variants[again(RESIDENT)] = variants[RESIDENT]
         variants["preparation"] = partial(prepare, book_images(), p.batch_size)
-        lenet = _take_turns(variants, p.steps, process)
+        lenet = _take_turns(variants, WARM_UP["lenet"], p.steps, process)
         prepared = lenet.pop("preparation")
-        resnet = _take_turns(steps("resnet18", p.resnet_batch_size), p.resnet_steps, process)
+        resnet = _take_turns(
+            steps("resnet18", p.resnet_batch_size), WARM_UP["resnet18"], p.resnet_steps, process
+        )
     return [
         *_measured("lenet", p.batch_size, lenet, devices),
         *in_unit("preparation", p.batch_size, prepared, "ms", devices),
@@ -107,11 +110,11 @@ def _endless(feed: Feed) -> Iterator[LabelledImages]:
         yield from feed()
 
 
-def _take_turns(variants: Mapping[str, Timed], count: int, process: int) -> Taken:
-    """Each variant's seconds, `count` times in a row after some that do not count."""
+def _take_turns(variants: Mapping[str, Timed], warm_up: int, count: int, process: int) -> Taken:
+    """Each variant's seconds, `count` times in a row after a warm-up that does not count."""
     taken = {}
     for name in balanced_turns(list(variants), 1, process):
-        found = [variants[name]() for _ in range(WARM_UP + count)][WARM_UP:]
+        found = [variants[name]() for _ in range(warm_up + count)][warm_up:]
         taken[name] = {part: tuple(each[part] for each in found) for part in found[0]}
     return taken
 
