@@ -12,7 +12,7 @@ from lab.timing.bench import Variant, in_unit, time_variants
 from stages.bench_hardware.measure.params import Params
 
 SIZE = 256  # rows of the matrices, the book's
-ROWS_BY_ELEMENT = 16  # of the product, since all of them take half a second
+ROWS_BY_ELEMENT = 4  # of the product, since all of them take half a second
 NUMBERS = 10_000  # to be added up
 
 

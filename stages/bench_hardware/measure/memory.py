@@ -23,7 +23,7 @@ from lab.timing.bench import Variant, in_unit, time_variants
 from stages.bench_hardware.measure.params import Params
 
 CACHE_LINE = 64  # bytes
-CHASE_STEPS = 200_000
+CHASE_STEPS = 100_000  # three calls go once around all that a cache of 16 MiB holds
 BLOCK = 2**15  # numbers in 128 KiB, which a second cache holds
 VISITS = 8  # of each block
 ROWS = 2048  # of the matrix whose numbers are added up
@@ -59,12 +59,13 @@ def chain_of(num_bytes: int, seed: int | None) -> NDArray[np.uint32]:
     In random order, so that no prefetcher guesses the next line; without a seed as the lines lie.
     One entry per line, so that no line serves two steps.
     """
-    step = CACHE_LINE // 4
-    lines = max(2, num_bytes // CACHE_LINE)
-    order = np.arange(lines) if seed is None else np.random.default_rng(seed).permutation(lines)
-    chain = np.zeros(lines * step, np.uint32)
-    chain[order * step] = np.roll(order, -1) * step
-    return chain
+    lines, step = max(2, num_bytes // CACHE_LINE), CACHE_LINE // 4
+    order = np.arange(lines, dtype=np.uint32)
+    if seed is not None:
+        np.random.default_rng(seed).shuffle(order)
+    chain = np.zeros((lines, step), np.uint32)
+    chain[order, 0] = np.roll(order, -1) * step
+    return chain.reshape(-1)
 
 
 def walk(chase: Chase, chain: NDArray[np.uint32]) -> Variant:
@@ -103,7 +104,7 @@ def compile_chase(folder: Path) -> Chase | Reason:
 
 def measure_reuse(params: Params, host: Devices, process: int) -> list[Measurement]:
     """Milliseconds of going over data 8 times: over each block in turn, or over all of them."""
-    data = torch.rand(params.bench_hardware.copy_mib * 2**18)
+    data = torch.ones(params.bench_hardware.copy_mib * 2**18)
     blocks = data.split(BLOCK)
     variants = {
         "each block 8 times": lambda: [torch.dot(b, b) for b in blocks for _ in range(VISITS)],
