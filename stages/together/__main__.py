@@ -1,7 +1,8 @@
 """Run the stage: `python -m stages.together`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import torch
 from tqdm import tqdm
@@ -14,75 +15,117 @@ from lab.data.loaders import WORKER_START
 from lab.machine.devices import computes_in_bf16
 from lab.machine.fresh_process import call_in_subprocess
 from lab.results.documents import read_conditions
-from lab.results.measurements import Measurement
+from lab.results.measurements import Measurement, Results
 from lab.timing.conditions import LoadMonitor, load_metrics, speed_metrics
 from lab.timing.runner import write_results
+from lab.training.run_params import NOTES
 from stages.together import findings
 from stages.together.measure import one_run
-from stages.together.measure.ladder import RECORDS, ladder, records, runs_of
+from stages.together.measure.ladder import RECORDS, Run, Rung, ladder, records, runs_of
 from stages.together.measure.params import Params
-from stages.together.measure.time_to_accuracy import RUNGS, target_of
+from stages.together.measure.time_to_accuracy import NOTES_RUN, RUNGS, fastest, reached, target_of
 
 
-def measure(params: Params) -> Iterator[Measurement]:
+def measure(params: Params) -> list[Measurement]:
     """Each epoch of each run of each rung that this machine has the devices for, and of records.
 
-    A record's first seed has been trained: it is a run of its own.
+    A record's first seed has been trained: it is a run of its own. The fastest rung is quoted, and
+    so has more seeds than others.
     """
     p, gpus = params.together, torch.cuda.device_count()
     ways = [*ladder(computes_in_bf16(one_run.device())), *records(params)]
     ways = [way for way in ways if not gpus or way.num_gpus <= gpus]
-    rungs = [way.lesson for way in ways if way.lesson in RUNGS]
-    jobs = [
-        (rung, params.seed + i, one)
-        for rung in ways
-        for i in (range(p.seeds) if rung.lesson in rungs else range(1, p.record_seeds))
-        for one in runs_of(rung, p, rungs)
-    ]
-    for record in ways:
-        if record.lesson not in rungs:
-            yield from trained(record.lesson, params.seed)
-    for rung, seed, one in tqdm(jobs, "together", leave=False, disable=None):
-        name, devices = f"a run of {rung.lesson!r}", one_run.devices_of(rung, params.devices)
-        runs = [
-            call_in_subprocess(name, one_run.train_rung, rung, seed, one, params)
-            for _ in range(p.timed_processes if one.in_part else 1)
+    rungs = {way.lesson: way for way in ways if way.lesson in RUNGS}
+    measured = notes_run(params)
+    runs = {way.lesson: [*runs_of(way, p, [*rungs], epochs_known=bool(measured))] for way in ways}
+    for way in ways:
+        if way.lesson not in rungs:
+            measured += trained(way.lesson, target_of(way.lesson), params.seed)
+    seeds = {name: range(1, count) for name, count in p.record_seeds.model_dump().items()}
+    seeds |= dict.fromkeys(rungs, range(p.seeds))
+    jobs = [(way, params.seed + i) for way in ways for i in seeds[way.lesson]]
+    for way, seed in tqdm(jobs, "together", leave=False, disable=None):
+        measured += train_anew(way, seed, runs[way.lesson], params)
+    for target in p.targets:
+        while (best := quoted(measured, target)) and best.seeds < p.best_seeds:
+            more = train_anew(rungs[best.rung], params.seed + best.seeds, runs[best.rung], params)
+            measured += more
+    return measured
+
+
+class Quoted(NamedTuple):
+    """The rung whose seconds a page quotes, and how many seeds it has."""
+
+    rung: str
+    seeds: int
+
+
+def quoted(measured: Sequence[Measurement], target: int) -> Quoted | None:
+    """The fastest of those that were trained whole; None if none of them reached the accuracy."""
+    ways = reached(Results(measured), dict.fromkeys(RUNGS, target))
+    best = fastest({rung: found for rung, found in ways.items() if not found.extrapolated})
+    return Quoted(best, len(ways[best].seconds)) if best else None
+
+
+def train_anew(way: Rung, seed: int, runs: Iterable[Run], params: Params) -> Iterator[Measurement]:
+    """The epochs of runs in fresh processes; of an epoch that is timed in part several time it."""
+    name, devices = f"a run of {way.lesson!r}", one_run.devices_of(way, params.devices)
+    for one in runs:
+        processes = params.together.timed_processes if one.in_part else 1
+        found = [
+            call_in_subprocess(name, one_run.train_rung, way, seed, one, params)
+            for _ in range(processes)
         ]
         about = (devices.kind, devices.threads, "", {"target": one.target, "seed": seed})
-        for epoch, samples in enumerate(zip(*runs, strict=True), 1):
+        for epoch, samples in enumerate(zip(*found, strict=True), 1):
             seconds = tuple(round(seconds, 4) for seconds, _ in samples)
-            yield Measurement("seconds", rung.lesson, epoch, seconds, "s", *about)
+            yield Measurement("seconds", way.lesson, epoch, seconds, "s", *about)
             for _, percent in samples:
                 if percent is not None:
-                    found = (round(percent, 4),)
-                    yield Measurement("accuracy", rung.lesson, epoch, found, "%", *about)
+                    accuracy = (round(percent, 4),)
+                    yield Measurement("accuracy", way.lesson, epoch, accuracy, "%", *about)
 
 
-def trained(record: str, seed: int) -> Iterator[Measurement]:
-    """The epochs of a record's run, as `stages.train` left them."""
-    folder, seconds = REPORTS / "train" / record, 0.0
-    columns = {"target": target_of(record), "seed": seed}
+def notes_run(params: Params) -> list[Measurement]:
+    """The epochs of the notes' recipe in `stages.train`: as many as each rung of its steps needs.
+
+    None where that run has fewer seeds or images than are asked for, or ended below the accuracy.
+    """
+    p, recipe = params.together, params.train.runs.get(NOTES_RUN)
+    if recipe is None or recipe.but(num_epochs=NOTES.num_epochs) != NOTES:
+        return []
+    if p.seeds > 1 or (p.train_images, p.test_images) != (NOTES.train_images, NOTES.test_images):
+        return []
+    target = max(p.targets_on_the_way)
+    found = list(trained(NOTES_RUN, target, params.seed))
+    return found if NOTES_RUN in reached(Results(found), {NOTES_RUN: target}) else []
+
+
+def trained(run: str, target: int, seed: int) -> Iterator[Measurement]:
+    """The epochs of a run as `stages.train` left them."""
+    folder, seconds = REPORTS / "train" / run, 0.0
     threads = int(read_conditions(folder)["threads_per_device"])
     for row in read_rows(folder / "rows.csv"):
         seconds += float(row["seconds"])
-        about = (str(row["device_kind"]), threads, "", columns)
+        about = (str(row["device_kind"]), threads, "", {"target": target, "seed": seed})
         for experiment, value, unit in (
             ("seconds", seconds, "s"),
             ("accuracy", 100 * float(row["test_accuracy"]), "%"),
         ):
-            yield Measurement(
-                experiment, record, int(row["epoch"]), (round(value, 4),), unit, *about
-            )
+            yield Measurement(experiment, run, int(row["epoch"]), (round(value, 4),), unit, *about)
 
 
 def main() -> None:
     """Measure and write rows and metrics."""
-    params = load(  # of the training runs, only the records decide
+    params = load(  # of the training runs, only these decide
         Params,
-        decisive=lambda p: (p.seed, p.devices, p.together, [*map(p.train.runs.get, RECORDS)]),
+        decisive=lambda p: (
+            *(p.seed, p.devices, p.together),
+            *map(p.train.runs.get, (NOTES_RUN, *RECORDS)),
+        ),
     )
     watch = LoadMonitor()
-    measured = list(measure(params))
+    measured = measure(params)
     conditions = {
         "dataset": dataset_name(),
         "worker_start": WORKER_START,

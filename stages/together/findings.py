@@ -1,15 +1,14 @@
 """The numbers that together's rows give, each derived once."""
 
-from collections.abc import Mapping
-
-from lab.results.findings import Finding, Over, Samples, median, ratio
+from lab.results.findings import AS_FAST, Finding, Over, Samples, median, of_one_run, ratio
 from lab.results.measurements import Results
 from stages.together.measure.time_to_accuracy import (
     NOTES_WAY,
     RECORD,
     RUNGS,
     SecondsTo,
-    seconds_to,
+    fastest,
+    reached,
     target_of,
 )
 
@@ -26,22 +25,17 @@ def findings(results: Results) -> dict[str, Finding]:
             found[f"best_to_{target}_s"] = over_seeds(ways[best])
         if best and NOTES_WAY in ways:
             found[f"notes_to_{target}_s"] = over_seeds(ways[NOTES_WAY])
-            old, new = (Samples(ways[rung].seconds) for rung in (NOTES_WAY, best))
-            found[f"speedup_to_{target}"] = ratio(old, new, over=Over.SEEDS)
+            found[f"speedup_to_{target}"] = speedup(ways[NOTES_WAY], ways[best])
     for run, way in records(results).items():
         found[f"{run}_s"] = over_seeds(way)
     return found
 
 
-def reached(results: Results, targets: Mapping[str, int]) -> dict[str, SecondsTo]:
-    """The rungs and runs that reached their accuracies."""
-    measured = {way: seconds_to(results, way, target) for way, target in targets.items()}
-    return {way: found for way, found in measured.items() if found and found.reached}
-
-
-def fastest(ways: Mapping[str, SecondsTo]) -> str | None:
-    """The rung that took the least time."""
-    return min(ways, key=lambda rung: ways[rung].median, default=None)
+def speedup(old: SecondsTo, new: SecondsTo) -> Finding:
+    """Seed by seed; of the medians, without an interval, where one has more seeds."""
+    if len(old.seconds) == len(new.seconds):
+        return ratio(Samples(old.seconds), Samples(new.seconds), over=Over.SEEDS)
+    return of_one_run(old.median / new.median, AS_FAST, "more", Over.SEEDS)
 
 
 def over_seeds(way: SecondsTo) -> Finding:

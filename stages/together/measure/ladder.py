@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from lab.training.run_params import NOTES, RunParams
-from stages.together.measure.params import Params, TogetherParams
+from stages.together.measure.params import Params, RecordSeeds, TogetherParams
 from stages.together.measure.time_to_accuracy import (
     BF16,
     HE,
@@ -19,8 +19,7 @@ from stages.together.measure.time_to_accuracy import (
     timed_in_part,
 )
 
-# the records that the stage measures, as dvc.yaml has them among its params; others take longer
-RECORDS = ("record_83", "record_90", "record_92")
+RECORDS = tuple(RecordSeeds.model_fields)  # that the stage measures; others take longer
 
 
 class Rung(RunParams):
@@ -91,12 +90,17 @@ class Run(NamedTuple):
     in_part: bool = False
 
 
-def runs_of(rung: Rung, p: TogetherParams, rungs: Sequence[str]) -> Iterator[Run]:
-    """The runs of one of the `rungs`, or of a record."""
+def runs_of(
+    rung: Rung, p: TogetherParams, rungs: Sequence[str], epochs_known: bool
+) -> Iterator[Run]:
+    """The runs of one of the `rungs`, or of a record.
+
+    `epochs_known`: another run has told how many epochs the notes' steps need.
+    """
     targets: Sequence[int] = p.targets if rung.lesson == rungs[-1] else p.targets_on_the_way
     if rung.lesson.startswith(RECORD):
         targets = list(rung.epochs)
-    if rung.lesson in timed_in_part(rungs) and not p.whole:
+    if rung.lesson in timed_in_part(rungs, epochs_known) and not p.whole:
         yield Run(0, 1, in_part=True)
     elif rung.lesson in RUNGS and rung.schedule == "constant":
         yield Run(max(targets), p.max_epochs)

@@ -93,14 +93,17 @@ def _by_the_engine(
 def _seconds_of_an_epoch(
     rung: Rung, seed: int, num_steps: int, devices: list[torch.device], train_set: LabelledImages
 ) -> float:
-    """By its first steps; an epoch does not warm up."""
+    """By its first steps, without the very first if there are more: it makes kernels."""
     trainer = Trainer(*model_and_step(_net(rung, seed), devices, rung), train_set)
     batches = epoch_order(trainer.num_images, seed, 1).split(rung.batch_size)
-    some = [rows.to(devices[0]) for rows in batches[:num_steps]]
+    some = [rows.to(devices[0]) for rows in batches[: num_steps + 1]]
+    rates = [rung.lr] * len(some)
     losses = torch.zeros(len(some), device=trainer.device)  # elsewhere each step would be awaited
+    untimed = min(1, len(some) - 1)
+    trainer.take(some[:untimed], rates, losses)
     start = read_clock(devices)
-    trainer.take(some, [rung.lr] * len(some), losses)
-    return (read_clock(devices) - start) / len(some) * len(batches)
+    trainer.take(some, rates, losses, untimed)
+    return (read_clock(devices) - start) / (len(some) - untimed) * len(batches)
 
 
 def _net(rung: Rung, seed: int) -> nn.Module:

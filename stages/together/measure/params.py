@@ -9,11 +9,21 @@ from lab.core.shared_params import DeviceParams, Seed
 from lab.data.datasets import FASHION_COUNTS
 from lab.training.run_params import TrainParams
 
+Count = Annotated[int, Field(ge=1, le=1000)]
 Target = Literal[83, 90]  # % of the test images: those to which the last rows are tuned
 
 
+class RecordSeeds(Section):
+    """The records that the stage measures, as dvc.yaml has them among its params."""
+
+    record_83: Count
+    record_90: Count
+    record_92: Count
+
+
 class TogetherParams(Section):
-    seeds: Annotated[int, Field(ge=1, le=1000)]
+    seeds: Count
+    best_seeds: Count
     targets: Annotated[list[Target], Field(min_length=1)]
     targets_on_the_way: Annotated[list[Target], Field(min_length=1)]
     max_epochs: Annotated[int, Field(ge=1, le=1000)]
@@ -22,7 +32,7 @@ class TogetherParams(Section):
     timed_processes: Annotated[int, Field(ge=1, le=100)]
     train_images: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
     test_images: Annotated[int, Field(ge=1, le=FASHION_COUNTS["t10k"])]
-    record_seeds: Annotated[int, Field(ge=1, le=1000)]
+    record_seeds: RecordSeeds
 
 
 class Params(Section):

@@ -4,10 +4,10 @@ Each epoch of a run is a measurement of the experiment `seconds`, of training si
 and, where it was trained whole, of `accuracy`, on the test images in percent. x is the epoch; the
 columns are the run's seed and `target`, the accuracy at which it ends, or for which its one cycle
 of rates is long enough; 0 where only a part of an epoch was timed, by several processes, each of
-which gives a sample.
+which gives a sample. NOTES_RUN, which `stages.train` took, tells how many epochs its steps need.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import NamedTuple
@@ -31,14 +31,16 @@ RUNGS = (
     ONE_CYCLE,
     *("batch size 128", "two devices"),
 )
+NOTES_RUN = "lenet_1gpu"  # of train.runs: the notes' recipe, ten epochs of it
 SAME_STEPS = RUNGS[: RUNGS.index(HE)]  # but for rounding
-AT_A_CONSTANT_RATE = RUNGS[: RUNGS.index(ONE_CYCLE)]
+AT_A_CONSTANT_RATE = (NOTES_RUN, *RUNGS[: RUNGS.index(ONE_CYCLE)])
 RECORD = "record_"  # the beginning of a record's name in train.runs, before its accuracy
 
 
-def timed_in_part(rungs: Sequence[str]) -> list[str]:
-    """Those of SAME_STEPS but the last: that one is trained whole, and tells how many epochs."""
-    return [rung for rung in SAME_STEPS if rung in rungs][:-1]
+def timed_in_part(rungs: Sequence[str], epochs_known: bool) -> list[str]:
+    """Those of SAME_STEPS; not the last where it is trained to know how many epochs they need."""
+    same = [rung for rung in SAME_STEPS if rung in rungs]
+    return same if epochs_known else same[:-1]
 
 
 def target_of(run: str) -> int:
@@ -53,14 +55,15 @@ class SecondsTo:
     Attributes:
         seconds: of training; where the accuracy was not reached, until training ended.
         epochs: as many, of the same seeds.
+        accuracies: in the end, in percent, of the same seeds; none where the seconds are
+            extrapolated.
         reached: whether all seeds did; of one cycle of rates, whether their mean did.
-        accuracy: the mean in the end, in percent; None where the seconds are extrapolated.
     """
 
     seconds: tuple[float, ...]
     epochs: tuple[int, ...]
+    accuracies: tuple[float, ...]
     reached: bool
-    accuracy: float | None
 
     @property
     def median(self) -> float:
@@ -68,9 +71,25 @@ class SecondsTo:
         return median(self.seconds)
 
     @property
+    def accuracy(self) -> float | None:
+        """The mean over the seeds in the end, in percent."""
+        return fmean(self.accuracies) if self.accuracies else None
+
+    @property
     def extrapolated(self) -> bool:
         """Whether only a part of an epoch was timed."""
-        return self.accuracy is None
+        return not self.accuracies
+
+
+def reached(results: Results, targets: Mapping[str, int]) -> dict[str, SecondsTo]:
+    """The rungs and runs that reached their accuracies."""
+    measured = {way: seconds_to(results, way, target) for way, target in targets.items()}
+    return {way: found for way, found in measured.items() if found and found.reached}
+
+
+def fastest(ways: Mapping[str, SecondsTo]) -> str | None:
+    """The rung that took the least time."""
+    return min(ways, key=lambda rung: ways[rung].median, default=None)
 
 
 def seconds_to(results: Results, rung: str, target: int) -> SecondsTo | None:
@@ -90,12 +109,12 @@ def seconds_to(results: Results, rung: str, target: int) -> SecondsTo | None:
     ]
     if not ends:
         return None
-    accuracies = [run.accuracies[epochs - 1] for run, epochs in ends]
+    accuracies = tuple(run.accuracies[epochs - 1] for run, epochs in ends)
     return SecondsTo(
         tuple(run.seconds[epochs - 1] for run, epochs in ends),
         tuple(epochs for _, epochs in ends),
+        accuracies,
         (fmean(accuracies) if one_cycle else min(accuracies)) >= target,
-        fmean(accuracies),
     )
 
 
@@ -133,10 +152,10 @@ def _epochs_to(run: _Run, target: int) -> int:
 
 
 def _extrapolated(results: Results, runs: Sequence[_Run], target: int) -> SecondsTo | None:
-    """As many epochs as the last rung of the same steps needs that was trained whole."""
-    whole = [rung for rung in SAME_STEPS if results.series("accuracy", rung)]
+    """As many epochs as the last run of the same steps needs that was trained whole."""
+    whole = [way for way in (NOTES_RUN, *SAME_STEPS) if results.series("accuracy", way)]
     found = seconds_to(results, whole[-1], target) if whole else None
     if not found:
         return None
     seconds = [run.seconds[0] * n for run, n in zip(runs, found.epochs, strict=True)]
-    return SecondsTo(tuple(seconds), found.epochs, found.reached, None)
+    return SecondsTo(tuple(seconds), found.epochs, (), found.reached)

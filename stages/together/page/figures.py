@@ -17,16 +17,18 @@ from lab.report.numbers import duration, number
 from lab.report.page import Figure
 from lab.results.findings import Finding, Findings
 from lab.results.measurements import Results
-from stages.together.findings import fastest, records, targets_of
+from stages.together.findings import records, targets_of
 from stages.together.measure.time_to_accuracy import (
     BF16,
     HE,
     MOMENTUM,
+    NOTES_RUN,
     NOTES_WAY,
     ONE_CYCLE,
     RUNGS,
     SAME_STEPS,
     SecondsTo,
+    fastest,
     seconds_to,
     target_of,
 )
@@ -124,13 +126,15 @@ def values(results: Results, found: Findings) -> dict[str, object]:
         "missed": any(not row.found.reached for each in (rows, *later.values()) for row in each),
         "speedup": found.get(f"speedup_to_{target}"),
         "best": best,
+        "best_s": found.get(f"best_to_{target}_s"),
+        "below": sum(percent < target for percent in best.found.accuracies),
         "by_faster_epochs": first.epoch_s / best.epoch_s,
         "by_fewer_epochs": first.epochs / best.epochs,
         "one_cycle": of.get(ONE_CYCLE, last),
         "first": first,
         "last": last,
         "start": start,
-        "after_one": _after_one(results, start.rung),
+        "after_one": _after_one(results, NOTES_RUN if start.found.extrapolated else start.rung),
         "after_one_he": _after_one(results, HE),
         "split_from": of[BATCH].epoch_s if BATCH in of and last.rung == SPLIT else None,
         "alike": Finding(median(alike), min(alike), max(alike)),

@@ -93,7 +93,7 @@ def test_a_rung_that_is_timed_in_part_runs_ahead(data, monkeypatch):
     monkeypatch.setattr(Trainer, "take", counting)
     params = load(TogetherParams)
     one_run.train_rung(ladder(True)[-1], 0, Run(0, 1, in_part=True), params)
-    assert waits == [0]
+    assert set(waits) == {0}
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,10 @@ from dataclasses import replace
 import pytest
 import torch
 
+from lab.core.files import write_json, write_rows
 from lab.core.params import load
 from lab.results.measurements import Measurement, Results
+from stages.together import __main__ as stage
 from stages.together.findings import findings
 from stages.together.measure.ladder import Run, ladder
 from stages.together.measure.one_run import train_rung
@@ -16,9 +18,11 @@ from stages.together.measure.time_to_accuracy import (
     BF16,
     HE,
     MOMENTUM,
+    NOTES_RUN,
     NOTES_WAY,
     ONE_CYCLE,
     RUNGS,
+    SAME_STEPS,
     seconds_to,
     timed_in_part,
 )
@@ -32,6 +36,8 @@ SMALL = {
     "max_epochs": 2,
     "timed_steps": 2,
     "timed_processes": 1,
+    "seeds": 1,
+    "best_seeds": 3,
 }
 
 
@@ -82,7 +88,8 @@ def test_without_instructions_for_bfloat16_the_ladder_is_in_float32():
     assert {rung.precision for rung in found} == {"fp32"}
     lessons = [rung.lesson for rung in found]
     assert lessons == [lesson for lesson in RUNGS if lesson != BF16]
-    assert timed_in_part(lessons) == list(RUNGS[:4]), "the next is trained whole"
+    assert timed_in_part(lessons, epochs_known=False) == [*RUNGS[:4]], "the next is trained whole"
+    assert timed_in_part(lessons, epochs_known=True) == [*RUNGS[:5]]
 
 
 def epochs(rung, target, seed, seconds, percents):
@@ -125,6 +132,57 @@ def test_what_was_timed_in_part_takes_as_many_epochs_as_the_same_steps_in_bfloat
     assert seconds_to(RESULTS, NOTES_WAY, 84) is None
 
 
+def test_what_was_timed_in_part_takes_as_many_epochs_as_the_notes_run_of_train():
+    in_part = [m for each in SAME_STEPS for m in epochs(each, 0, 0, 20.0, [None])]
+    results = Results([*epochs(NOTES_RUN, 83, 0, 12.0, [10, 82.9, 83]), *in_part])
+    assert seconds_to(results, NOTES_WAY, 83).seconds == (60.0,)
+    assert seconds_to(results, BF16, 83).extrapolated
+
+
+NOTES_EPOCHS = {  # accuracies of the notes' run, by what is asked for
+    "it reached the accuracy": ([0.5, 0.84], {}, True),
+    "it did not": ([0.5, 0.82], {}, False),
+    "with more seeds than it has": ([0.5, 0.84], {"together.seeds": 2}, False),
+    "on other images": ([0.5, 0.84], {"together.train_images": 600}, False),
+    "by another recipe": ([0.5, 0.84], {"train.runs.lenet_1gpu.batch_size": 128}, False),
+}
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "changed", "known"), NOTES_EPOCHS.values(), ids=NOTES_EPOCHS
+)
+def test_the_notes_run_tells_the_epochs_where_it_took_the_same_steps(
+    project, accuracies, changed, known
+):
+    edit_params(changed)
+    folder = project / "reports" / "train" / NOTES_RUN
+    write_json(folder / "conditions.json", {"threads_per_device": 1})
+    of_all = {"seconds": 12.0, "device_kind": "cpu"}
+    rows = [{"epoch": i, "test_accuracy": a, **of_all} for i, a in enumerate(accuracies, 1)]
+    write_rows(folder, rows)
+    assert bool(stage.notes_run(load(Params))) == known
+
+
+def test_the_fastest_row_is_trained_with_more_seeds_and_so_is_one_that_then_is_faster(
+    params, monkeypatch
+):
+    """The second seed of one cycle is slow, and the row above it becomes the fastest."""
+    asked = []
+
+    def call(name, function, rung, seed, run, params):
+        asked.append((rung.lesson, seed))
+        slow = 3.0 if (rung.lesson, seed) == (ONE_CYCLE, 1) else 0.0
+        return [(10.0 + slow - RUNGS.index(rung.lesson) % 9, None if run.in_part else 84.0)]
+
+    monkeypatch.setattr(stage, "call_in_subprocess", call)
+    monkeypatch.setattr(stage, "records", lambda params: [])
+    results = Results(stage.measure(params))
+    assert [seed for rung, seed in asked if rung == ONE_CYCLE] == [0, 1]
+    assert [seed for rung, seed in asked if rung == MOMENTUM] == [0, 1, 2]
+    assert len(asked) == len({rung for rung, _ in asked}) + 1 + 2
+    assert findings(results)["best_to_83_s"].n == 3
+
+
 def test_one_cycle_counts_to_its_end_and_by_the_mean_of_its_seeds():
     found = seconds_to(RESULTS, ONE_CYCLE, 83)
     assert (found.seconds, found.reached, found.extrapolated) == ((4.0, 4.2), True, False)
@@ -155,6 +213,11 @@ def test_a_row_gains_by_faster_or_by_fewer_epochs_or_not_at_all():
 
 
 def test_the_two_gains_of_the_title_make_up_the_speed_up():
+    """Also where the fastest row has more seeds, some of which end below the accuracy."""
+    more = [m for i, s in ((1, 4.0), (2, 6.0)) for m in epochs(ONE_CYCLE, 83, i, s, [82.9])]
+    found = values(results := Results([*ONE_SEED.measurements, *more]), findings(results))
+    assert (found["below"], found["speedup"].value, found["speedup"].decides) == (2, 8.0, False)
+    assert (found["best_s"].value, found["best_s"].low, found["best_s"].high) == (5.0, 4.0, 6.0)
     found = values(ONE_SEED, findings(ONE_SEED))
     assert found["best"].rung == ONE_CYCLE
     assert (found["by_faster_epochs"], found["by_fewer_epochs"]) == (4.0, 2.0)
