@@ -5,6 +5,7 @@ from lab.results.measurements import Results
 from lab.results.stats import summarise
 
 METRICS = ("test_accuracy_percent", "train_loss", "epoch_s")
+SEVERAL = 3  # epochs, of whose times the median is no accident of one
 
 
 def findings(results: Results) -> dict[str, Finding]:
@@ -13,23 +14,17 @@ def findings(results: Results) -> dict[str, Finding]:
         results.samples("epochs", column)
         for column in ("test_accuracy", "train_loss", "seconds", "resumed")
     )
-    return {
+    found = {
         "test_accuracy_percent": last(accuracy * 100, "%", "more"),
         "train_loss": last(loss, "", "less"),
-        "epoch_s": epoch_seconds(seconds, resumed),
     }
+    timed = [s for s, again in zip(seconds.values, resumed.values, strict=False) if not again]
+    if len(timed) >= SEVERAL:
+        found["epoch_s"] = of_one_run(summarise(timed).median, "s", "less")
+    return found
 
 
 def last(epochs: Samples, unit: str, better: Better) -> Finding:
     if epochs.missing:
         return missing(epochs.missing, unit)
     return of_one_run(epochs.values[-1], unit, better, Over.SEEDS)
-
-
-def epoch_seconds(seconds: Samples, resumed: Samples) -> Finding:
-    """The median over the epochs, of which interrupted ones count only if all are."""
-    if seconds.missing:
-        return missing(seconds.missing, "s")
-    pairs = zip(seconds.values, resumed.values, strict=True)
-    timed = [s for s, again in pairs if not again] or seconds.values
-    return of_one_run(summarise(timed).median, "s", "less")

@@ -165,9 +165,9 @@ def test_what_counts_most_stands_in_25_lines_and_all_in_as_many_as_it_takes(resu
 
     def write(factor):
         for i in range(40):
-            epoch = (1, 0.5, (80 + factor + i / 100) / 100, 2.0 * factor, 0)
+            epoch = (0.5, (80 + factor + i / 100) / 100, 2.0 * factor, 0)
             folder = reports / "train" / f"run{i}"
-            write_rows(folder, [dict(zip(columns, epoch, strict=True))])
+            write_rows(folder, [dict(zip(columns, (n, *epoch), strict=True)) for n in (1, 2, 3)])
             write_json(folder / "conditions.json", {"batch_size": factor})
         write_run(reports, "bench_overlap", 2.0 / factor)
         edit_params({f"train.runs.run{i}": {"lr": factor} for i in range(40)})
