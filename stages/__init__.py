@@ -3,6 +3,11 @@
 import os
 import sys
 from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+
+# what a stage's __main__.py imports if it measures in fresh processes, and waits for their server
+WAITS_BY = {"lab.machine.fresh_process.await_server", "lab.timing.runner.Benchmark"}
 
 if sys.argv[:1] == ["-m"]:  # while `python -m` imports its module
     # `.venv/bin/dvc` runs stages by the first `python` on PATH, whichever that is
@@ -14,7 +19,15 @@ if sys.argv[:1] == ["-m"]:  # while `python -m` imports its module
             file=sys.stderr,
         )
         sys.exit(4)  # of lab.core.errors.MachineError, which needs no more than this
-    from lab.core.process import DIE_WITH_PARENT, die_with_parent
+    from lab.core.imports import imports
+    from lab.core.process import DIE_WITH_PARENT, die_with_parent, open_standard_streams
 
     if "DVC_STAGE" in os.environ or DIE_WITH_PARENT in os.environ:
         die_with_parent()  # now: importing torch takes seconds, in which the parent may be killed
+    stage = next((name for option, name in pairwise(sys.orig_argv) if option == "-m"), "")
+    program = Path(__file__).parent / stage.removeprefix("stages.") / "__main__.py"
+    if program.is_file() and imports(program) & WAITS_BY:
+        open_standard_streams()  # or pipes would get their numbers
+        from lab.machine.fresh_process import start_server
+
+        start_server(f"{stage}.__main__")  # which imports torch while this process does

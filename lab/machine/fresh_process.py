@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import util
+from multiprocessing import forkserver, util
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
@@ -34,6 +34,7 @@ METHOD = "forkserver" if sys.platform == "linux" else "spawn"
 MOST_FOLDER_BYTES = 103 - 32
 SHARED_MEMORY = "/dev/shm"  # noqa: S108  (Linux has it there)
 T = TypeVar("T")
+_AHEAD = threading.Event()  # the server was started before there was a process to fork
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,26 @@ class FreshProcess:
             raise DistributedError(
                 f"{self.name} ended with code {code}; its own error is above"
             ) from None
+
+
+def start_server(module: str) -> None:
+    """Have the server import a module now, beside this process, which is about to do the same.
+
+    Call `await_server` before anything is timed. Without a server to start, the first fresh process
+    says why.
+    """
+    if METHOD == "forkserver":
+        multiprocessing.set_forkserver_preload([module])
+        with suppress(MachineError, OSError):
+            _place_sockets()
+            forkserver.ensure_running()
+            _AHEAD.set()
+
+
+def await_server() -> None:
+    """Wait until a server that was started ahead has imported: it shares the cores meanwhile."""
+    if _AHEAD.is_set():
+        call_in_subprocess("a process that does nothing", int)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from lab.core.process import run
 from lab.data.datasets import dataset_name
 from lab.data.loaders import WORKER_START
 from lab.machine.devices import computes_in_bf16
-from lab.machine.fresh_process import call_in_subprocess
+from lab.machine.fresh_process import await_server, call_in_subprocess
 from lab.results.documents import read_conditions
 from lab.results.measurements import Measurement, Results
 from lab.timing.conditions import LoadMonitor, load_metrics, speed_metrics
@@ -124,6 +124,7 @@ def main() -> None:
             *map(p.train.runs.get, (NOTES_RUN, *RECORDS)),
         ),
     )
+    await_server()
     watch = LoadMonitor()
     measured = measure(params)
     conditions = {

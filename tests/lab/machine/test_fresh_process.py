@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import psutil
@@ -14,6 +15,7 @@ import pytest
 from lab.core.errors import DistributedError, LabError
 from lab.data.loaders import book_images, loader
 from lab.machine.fresh_process import call_in_subprocess, fresh_process
+from stages import WAITS_BY
 from tests.helpers import ROOT, in_namespaces, needs_namespaces, outlived, write_data
 
 
@@ -38,6 +40,30 @@ def test_each_answer_is_of_a_process_of_its_own_in_the_launchers_place(
     assert len({os.getpid(), *(pid for pid, *_ in found)}) == 3
     assert [rest for _, *rest in found] == [[str(tmp_path), "3"]] * 2
     assert "library" not in capfd.readouterr().out
+
+
+STARTED_AHEAD = """
+from lab.machine.fresh_process import await_server, call_in_subprocess, start_server
+
+start_server("colorsys")
+await_server()
+there = "[name in __import__('sys').modules for name in ('colorsys', 'torch')]"
+print(call_in_subprocess("one", eval, there))
+"""
+
+
+def test_a_server_that_is_started_ahead_imports_what_it_is_told():
+    words = [sys.executable, "-c", STARTED_AHEAD]
+    found = subprocess.run(
+        words, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    )
+    assert (found.stdout, found.stderr) == ("[True, False]\n", "")
+
+
+def test_the_names_by_which_stages_wait_for_their_server_are_there():
+    for name in WAITS_BY:
+        module, _, attribute = name.rpartition(".")
+        assert hasattr(import_module(module), attribute)
 
 
 KEEPS_A_LOCK = """
