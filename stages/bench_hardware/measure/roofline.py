@@ -1,8 +1,8 @@
 """The roofline: what arithmetic and memory allow, and the rates of networks under it.
 
-The roof is measured, by large products and copies. A network's place is counted, in FLOP and bytes,
-and the rate of its forward pass is measured, on a GPU if there is one. Rows of the processor have
-device_kind `cpu` also then.
+The roof is measured, by large products, convolutions and copies. A network's place is counted, in
+FLOP and bytes, and the rate of its forward pass is measured, on a GPU if there is one. Rows of the
+processor have device_kind `cpu` also then.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lab.machine.devices import (
@@ -33,6 +34,7 @@ GPU_DTYPES = {**CPU_DTYPES, "float16": torch.float16}
 LAST_CACHES = 8  # of a GPU: a copy of so many is from memory
 SMALLER = 4  # products in bfloat16 without instructions for it: seconds each, at any size as slow
 VECTOR_LENGTH = 2**20  # numbers: work for many threads, and in the last cache of most processors
+CHANNELS, SIDE, CPU_IMAGES = 64, 28, 16  # of the convolution
 GPU_BATCH_SIZE = 256  # at least, the notes' for one GPU: fewer images are mostly launches
 
 
@@ -43,9 +45,11 @@ def measure_roof(params: Params, target: Devices, cores: int, process: int) -> l
     """Rates on 1, 2, 4, ... threads, on all cores and on `target`'s GPU, each in turn."""
     counts = sorted({1, cores} | {2**e for e in range(10) if 2**e < cores})
     products = [work for threads in counts for work in _products(params, threads)]
+    products += [_convolution(torch.device("cpu"), threads) for threads in counts]
     copies = [_copy(params, torch.device("cpu"), threads) for threads in counts]
     if target.devices[0].type == "cuda":
         products += _gpu_products(params, target.devices[0])
+        products.append(_convolution(target.devices[0], 0))
         copies.append(_copy(params, target.devices[0], 0))
     a, b = torch.rand(2, VECTOR_LENGTH)
     sums = [Work("one call", lambda: a + b, VECTOR_LENGTH / 1e9, threads) for threads in counts]
@@ -110,6 +114,16 @@ def _gpu_products(params: Params, gpu: torch.device) -> Iterator[Work]:
         torch.set_float32_matmul_precision("highest")
 
     yield Work("float32 as TF32", as_tf32, 2 * n**3 / 1e9, 0)
+
+
+def _convolution(device: torch.device, threads: int) -> Work:
+    """One of ResNet-18's first layers, channels last: it can be faster than matrix products."""
+    images = GPU_BATCH_SIZE if device.type == "cuda" else CPU_IMAGES
+    X = torch.rand(images, CHANNELS, SIDE, SIDE, device=device)
+    W = torch.rand(CHANNELS, CHANNELS, 3, 3, device=device)
+    X, W = (t.contiguous(memory_format=torch.channels_last) for t in (X, W))
+    amount = 2e-9 * images * (CHANNELS * SIDE * 3) ** 2
+    return Work("float32 convolution", partial(F.conv2d, X, W, padding=1), amount, threads)
 
 
 def _matrix(params: Params, n: int) -> Tensor:

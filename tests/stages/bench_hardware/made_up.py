@@ -30,7 +30,8 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     ]
     for threads, gflop_per_s, gb_per_s, sums in ((1, 100, 20, 2), (16, 1000, 1000, 12)):
         rates = [
-            one("peak", "float32", gflop_per_s, "cpu", threads, "GFLOP/s"),
+            one("peak", "float32", gflop_per_s / 2, "cpu", threads, "GFLOP/s"),
+            one("peak", "float32 convolution", gflop_per_s, "cpu", threads, "GFLOP/s"),
             one("peak", "bfloat16", gflop_per_s / 100, "cpu", threads, "GFLOP/s"),
             one("bandwidth", "copy", gb_per_s, "cpu", threads, "GB/s"),
             one("vector rate", "one call", sums, "cpu", threads, "billion sums/s"),
@@ -41,6 +42,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         target = kind
         made += [
             one("peak", "float32", 50_000, kind, 0, "GFLOP/s"),
+            one("peak", "float32 convolution", 40_000, kind, 0, "GFLOP/s"),
             one("peak", "bfloat16", 400_000, kind, 0, "GFLOP/s"),
             one("bandwidth", "copy", 3000, kind, 0, "GB/s"),
             *[

@@ -97,7 +97,7 @@ def test_rates_are_amounts_over_seconds_for_each_number_of_threads(params, monke
         roofline, "time_variants", lambda variants, *_: dict.fromkeys(variants, (1e-3, 2e-3))
     )
     results = Results(roofline.measure_roof(params, processor(6), cores=6, process=0))
-    assert results.variants("peak") == ["float64", "float32", "bfloat16"]
+    assert results.variants("peak") == ["float64", "float32", "bfloat16", "float32 convolution"]
     for experiment, variant, per_ms in (
         ("peak", "float32", 2 * 20**3 / 1e6),
         ("bandwidth", "copy", 2 * 2**20 / 1e6),
@@ -133,7 +133,7 @@ def test_each_variant_works_with_its_own_threads_whatever_came_before(params, mo
 
     monkeypatch.setattr(roofline, "time_variants", look)
     roofline.measure_roof(params, processor(2), cores=2, process=0)
-    assert seen == [1, 1, 1, 2, 2, 2, 1, 2, 1, 2]  # three dtypes, copies, sums
+    assert seen == [1, 1, 1, 2, 2, 2, 1, 2, 1, 2, 1, 2]  # three dtypes, convolutions, copies, sums
 
 
 @pytest.mark.parametrize(("cache_mib", "copied"), [(60, 480), (4, 64)])
