@@ -1,7 +1,7 @@
 """Run the stage: `python -m stages.together`."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -16,6 +16,7 @@ from lab.machine.devices import computes_in_bf16
 from lab.machine.fresh_process import await_server, call_in_subprocess
 from lab.results.documents import read_conditions
 from lab.results.measurements import Measurement, Results
+from lab.timing.bench import balanced_turns
 from lab.timing.conditions import LoadMonitor, load_metrics, speed_metrics
 from lab.timing.runner import write_results
 from lab.training.run_params import NOTES
@@ -43,14 +44,27 @@ def measure(params: Params) -> list[Measurement]:
             measured += trained(way.lesson, target_of(way.lesson), params.seed)
     seeds = {name: range(1, count) for name, count in p.record_seeds.model_dump().items()}
     seeds |= dict.fromkeys(rungs, range(p.seeds))
-    jobs = [(way, params.seed + i) for way in ways for i in seeds[way.lesson]]
-    for way, seed in tqdm(jobs, "together", leave=False, disable=None):
-        measured += train_anew(way, seed, runs[way.lesson], params)
+    jobs = [
+        Job(way, params.seed + i, one)
+        for way in ways
+        for i in seeds[way.lesson]
+        for one in runs[way.lesson]
+    ]
+    measured += train_all(jobs, params)
     for target in p.targets:
         while (best := quoted(measured, target)) and best.seeds < p.best_seeds:
-            more = train_anew(rungs[best.rung], params.seed + best.seeds, runs[best.rung], params)
-            measured += more
+            seed = params.seed + best.seeds
+            more = [Job(rungs[best.rung], seed, one) for one in runs[best.rung]]
+            measured += train_all(more, params)
     return measured
+
+
+class Job(NamedTuple):
+    """A run of a rung or of a record, with a seed."""
+
+    way: Rung
+    seed: int
+    run: Run
 
 
 class Quoted(NamedTuple):
@@ -67,23 +81,30 @@ def quoted(measured: Sequence[Measurement], target: int) -> Quoted | None:
     return Quoted(best, len(ways[best].seconds)) if best else None
 
 
-def train_anew(way: Rung, seed: int, runs: Iterable[Run], params: Params) -> Iterator[Measurement]:
-    """The epochs of runs in fresh processes; of an epoch that is timed in part several time it."""
-    name, devices = f"a run of {way.lesson!r}", one_run.devices_of(way, params.devices)
-    for one in runs:
-        processes = params.together.timed_processes if one.in_part else 1
-        found = [
-            call_in_subprocess(name, one_run.train_rung, way, seed, one, params)
-            for _ in range(processes)
-        ]
-        about = (devices.kind, devices.threads, "", {"target": one.target, "seed": seed})
-        for epoch, samples in enumerate(zip(*found, strict=True), 1):
+def train_all(jobs: Sequence[Job], params: Params) -> Iterator[Measurement]:
+    """The epochs of all jobs, each in a fresh process.
+
+    Of an epoch that is timed in part several time it, in turn with those of the other jobs: what a
+    machine's speed does in the meantime, it does to all of them.
+    """
+    in_part = [i for i, job in enumerate(jobs) if job.run.in_part]
+    turns = list(balanced_turns(in_part, params.together.timed_processes)) if in_part else []
+    turns += [i for i, job in enumerate(jobs) if not job.run.in_part]
+    found: list[list[list[one_run.EpochResult]]] = [[] for _ in jobs]
+    for i in tqdm(turns, "together", leave=False, disable=None):
+        name = f"a run of {jobs[i].way.lesson!r}"
+        found[i].append(call_in_subprocess(name, one_run.train_rung, *jobs[i], params))
+    for job, of_processes in zip(jobs, found, strict=True):
+        devices = one_run.devices_of(job.way, params.devices)
+        columns = {"target": job.run.target, "seed": job.seed}
+        about = (devices.kind, devices.threads, "", columns)
+        for epoch, samples in enumerate(zip(*of_processes, strict=True), 1):
             seconds = tuple(round(seconds, 4) for seconds, _ in samples)
-            yield Measurement("seconds", way.lesson, epoch, seconds, "s", *about)
+            yield Measurement("seconds", job.way.lesson, epoch, seconds, "s", *about)
             for _, percent in samples:
                 if percent is not None:
                     accuracy = (round(percent, 4),)
-                    yield Measurement("accuracy", way.lesson, epoch, accuracy, "%", *about)
+                    yield Measurement("accuracy", job.way.lesson, epoch, accuracy, "%", *about)
 
 
 def notes_run(params: Params) -> list[Measurement]:
