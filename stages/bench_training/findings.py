@@ -12,7 +12,6 @@ METRICS = (
     "lenet_fp32_of_peak",
     "lenet_fp32_of_limit",
     "resnet18_fp32_speedup",
-    "resnet18_fp32_of_peak",
     "resnet18_fp32_of_limit",
 )
 ON_DEVICES = {  # how many times as fast as one device two are, by what they train and how

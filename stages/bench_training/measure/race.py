@@ -29,7 +29,7 @@ from stages.bench_training.measure.loops import TrainingTurns, Turn, turn_of
 from stages.bench_training.measure.variants import TrainingVariant
 
 WARM_UP_STEPS = 2  # of a turn that does not count
-PARTS, STEPS_IN_PARTS = "parts", 2  # a request, and the steps over which their mean is taken
+IN_PARTS, STEPS_IN_PARTS = "parts", 2  # a request, and the steps over which their mean is taken
 TRACED_STEPS = 3  # of one that is traced
 COMPILING_SHARE = 0.5  # of the time until a deadline
 LEAST_TO_COMPILE_S = 240  # LeNet's step took two minutes on an H100
@@ -79,7 +79,7 @@ def race(variants: Mapping[T, TrainingVariant], starts: int, traces: Path | None
             for name in balanced_turns(list(seconds), 1, start):
                 seconds[name].append(_take(processes[name], variants[name].steps))
             for name in parts.keys() & seconds.keys():
-                processes[name].send(PARTS)
+                processes[name].send(IN_PARTS)
                 parts[name].append(processes[name].receive())
             if traces and start == 0:
                 for name in filter(lambda name: _can_be_traced(variants[name]), seconds):
@@ -162,7 +162,7 @@ def _processes(variants: Mapping[T, TrainingVariant]) -> Iterator[dict[T, FreshP
 def serve(link: Connection, variant: TrainingVariant) -> None:
     """Be a variant's process: answer numbers of steps with the seconds that one of them took.
 
-    The first request is a number; a later one may be a file for a trace, or PARTS.
+    The first request is a number; a later one may be a file for a trace, or IN_PARTS.
     """
     logging.disable(logging.WARNING)
     silence_stdout()
@@ -187,7 +187,7 @@ def serve(link: Connection, variant: TrainingVariant) -> None:
         wanted = link.recv()
         if isinstance(wanted, Path):
             answer = _traced(turn, wanted)
-        elif wanted == PARTS and isinstance(turn, TrainingTurns):
+        elif wanted == IN_PARTS and isinstance(turn, TrainingTurns):
             answer = turn.parts(STEPS_IN_PARTS)
         else:
             answer = turn(wanted)

@@ -202,7 +202,12 @@ def draw_limits(steps: Sequence[Step], path: Path) -> None:
         shares = np.array([shares_of(step) for step in steps])
         for (reason, colour), column in zip(LIMITS.items(), shares.T, strict=True):
             bars = axes.barh(
-                range(len(steps)), column, left=left, height=0.6, color=colour, label=say(reason)
+                range(len(steps)),
+                column,
+                left=left,
+                height=0.6,
+                color=colour,
+                label=translation(reason),
             )
             written = [f"{share:.0f}" if share >= LEAST_WRITTEN else "" for share in column]
             axes.bar_label(bars, written, label_type="center", color=style.PAPER)
