@@ -20,8 +20,6 @@ KINDS = {
     aten.addmm: DENSE,
     aten.avg_pool2d: POOLING,
     aten.avg_pool2d_backward: POOLING,
-    aten.max_pool2d_with_indices: POOLING,
-    aten.max_pool2d_with_indices_backward: POOLING,
     aten.relu: ACTIVATIONS,
     aten.relu_: ACTIVATIONS,
     aten.threshold_backward: ACTIVATIONS,

@@ -23,6 +23,7 @@ from functools import partial
 from typing import TypeVar
 
 import torch
+import torch.nn.functional as F
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
@@ -36,6 +37,7 @@ T = TypeVar("T")
 K = TypeVar("K")
 Variant = Callable[[], object]
 Stopwatch = Callable[[Variant, int], float]  # the seconds of so many calls
+CHANNELS, SIDE = 64, 28  # in and out of ResNet-18's first blocks, for the notes' images
 VariantOfSize = Callable[[int], Variant]  # of size 1 it does little but launch
 
 OVER_LAUNCH = "work over its launch"  # an experiment; x: the size
@@ -173,6 +175,16 @@ def products(device: torch.device) -> VariantOfSize:
         return partial(torch.mm, x, x)
 
     return product
+
+
+def convolution(
+    device: torch.device, images: int, dtype: torch.dtype = torch.float32
+) -> tuple[float, Variant]:
+    """The GFLOP and the call of one of ResNet-18's first layers, channels last."""
+    X = torch.rand(images, CHANNELS, SIDE, SIDE, device=device).to(dtype)
+    W = torch.rand(CHANNELS, CHANNELS, 3, 3, device=device).to(dtype)
+    X, W = (t.contiguous(memory_format=torch.channels_last) for t in (X, W))
+    return 2e-9 * images * (CHANNELS * SIDE * 3) ** 2, partial(F.conv2d, X, W, padding=1)
 
 
 def over_launch(

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lab.machine.devices import (
@@ -26,7 +25,7 @@ from lab.nets.flops import Cost, forward_cost
 from lab.nets.models import MODELS
 from lab.nets.resnet import resnet18
 from lab.results.measurements import Measurement
-from lab.timing.bench import Variant, in_unit, time_variants
+from lab.timing.bench import Variant, convolution, in_unit, time_variants
 from stages.bench_hardware.measure.params import Params
 
 CPU_DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -34,7 +33,7 @@ GPU_DTYPES = {**CPU_DTYPES, "float16": torch.float16}
 LAST_CACHES = 8  # of a GPU: a copy of so many is from memory
 SMALLER = 4  # products in bfloat16 without instructions for it: seconds each, at any size as slow
 VECTOR_LENGTH = 2**20  # numbers: work for many threads, and in the last cache of most processors
-CHANNELS, SIDE, CPU_IMAGES = 64, 28, 16  # of the convolution
+CPU_IMAGES = 16  # of the convolution
 GPU_BATCH_SIZE = 256  # at least, the notes' for one GPU: fewer images are mostly launches
 
 
@@ -117,13 +116,9 @@ def _gpu_products(params: Params, gpu: torch.device) -> Iterator[Work]:
 
 
 def _convolution(device: torch.device, threads: int) -> Work:
-    """One of ResNet-18's first layers, channels last: it can be faster than matrix products."""
-    images = GPU_BATCH_SIZE if device.type == "cuda" else CPU_IMAGES
-    X = torch.rand(images, CHANNELS, SIDE, SIDE, device=device)
-    W = torch.rand(CHANNELS, CHANNELS, 3, 3, device=device)
-    X, W = (t.contiguous(memory_format=torch.channels_last) for t in (X, W))
-    amount = 2e-9 * images * (CHANNELS * SIDE * 3) ** 2
-    return Work("float32 convolution", partial(F.conv2d, X, W, padding=1), amount, threads)
+    """It can be faster than matrix products."""
+    gflop, call = convolution(device, GPU_BATCH_SIZE if device.type == "cuda" else CPU_IMAGES)
+    return Work("float32 convolution", call, gflop, threads)
 
 
 def _matrix(params: Params, n: int) -> Tensor:

@@ -13,9 +13,10 @@ from lab.data.datasets import read_fashion_mnist
 from lab.data.images import LabelledImages, to_tensors
 from lab.data.order import epoch_order
 from lab.machine.devices import allow_tf32, precision_on
-from lab.nets.models import to_float
+from lab.nets.models import lenet_of_layers, to_float
 from lab.nets.step_parts import Part, StepParts, vector_length
 from lab.parallel.replicas import forward_backward, sgd, split_batch, sum_gradients
+from lab.timing.bench import convolution
 from lab.timing.clock import read_clock
 from lab.training.model import BatchStep, Model
 from lab.training.notes_loop import EpochClock, notes_epoch, to_contiguous
@@ -25,7 +26,7 @@ from stages.bench_training.measure.params import COPIED_MIB, PRODUCT_ROWS
 from stages.bench_training.measure.variants import TrainingVariant
 
 Turn = Callable[[int], float]  # takes so many steps; seconds per step
-CHANNELS, SIDE, IMAGES = 64, 28, {"cpu": 16, "cuda": 256}  # of ResNet-18's first blocks
+IMAGES = {"cpu": 16, "cuda": 256}  # of a convolution
 LOG_INTERVAL = 10  # steps
 Batches = Iterable[tuple[Tensor, Tensor]]  # float images (n, 1, 28, 28) and labels (n,)
 Work = tuple[float, Callable[[], object]]  # an amount, and what does it
@@ -140,7 +141,8 @@ def _plain(variant: TrainingVariant) -> Turn:
     [device] = variant.devices()
     images, labels = train_set()
     X, y = to_float(images).to(device, memory_format=torch.channels_last), labels.to(device)
-    net = variant.make_net().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    net = lenet_of_layers() if variant.net == "lenet" else variant.make_net()
+    net.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimizer = torch.optim.SGD(net.parameters(), variant.lr)
     net.forward = torch.autocast(device.type, torch.bfloat16, enabled=variant.precision == "bf16")(
         net.forward
@@ -190,7 +192,7 @@ class TrainingTurns:
             for X, y in batches:
                 forward_backward(net, X, y)
                 sgd(net.parameters(), recipe.lr, recipe.batch_size)
-        return {kind: part / steps for kind, part in seen.parts.items()}
+        return {kind: part / len(batches) for kind, part in seen.parts.items()}
 
     def _batches(self, steps: int) -> Sequence[Tensor]:
         trainer = self._trainer
@@ -212,10 +214,7 @@ def _products(device: torch.device, dtype: torch.dtype) -> Iterator[Work]:
     for n in PRODUCT_ROWS[device.type]:
         A = torch.rand(n, n, device=device).to(dtype)
         yield 2e-9 * n**3, partial(torch.mm, A, A, out=torch.empty_like(A))
-    X = torch.rand(IMAGES[device.type], CHANNELS, SIDE, SIDE, device=device).to(dtype)
-    W = torch.rand(CHANNELS, CHANNELS, 3, 3, device=device).to(dtype)
-    X, W = (t.contiguous(memory_format=torch.channels_last) for t in (X, W))
-    yield 2e-9 * len(X) * (CHANNELS * SIDE * 3) ** 2, partial(F.conv2d, X, W, padding=1)
+    yield convolution(device, IMAGES[device.type], dtype)
 
 
 def _copies(variant: TrainingVariant) -> Turn:

@@ -78,7 +78,7 @@ def race(variants: Mapping[T, TrainingVariant], starts: int, traces: Path | None
                 del seconds[name]
             for name in balanced_turns(list(seconds), 1, start):
                 seconds[name].append(_take(processes[name], variants[name].steps))
-            for name in parts.keys() & seconds.keys():
+            for name in filter(seconds.__contains__, parts):
                 processes[name].send(IN_PARTS)
                 parts[name].append(processes[name].receive())
             if traces and start == 0:
@@ -87,7 +87,7 @@ def race(variants: Mapping[T, TrainingVariant], starts: int, traces: Path | None
                         break
                     with suppress(LabError):  # a profiler that fails here fails no race
                         _take(processes[name], traces / _file_of(name))
-    return Race(seconds, parts, unable)
+    return Race(seconds, {name: steps for name, steps in parts.items() if steps}, unable)
 
 
 def by_hand(variant: TrainingVariant, rounds: int) -> tuple[float, ...]:

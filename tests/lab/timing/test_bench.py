@@ -7,6 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
@@ -19,6 +20,7 @@ from lab.timing.bench import (
     OVER_LAUNCH,
     balanced_orders,
     balanced_turns,
+    convolution,
     launch_bound,
     measure_over_launch,
     over_launch,
@@ -189,3 +191,10 @@ def test_launch_bound_work_decides_nothing(gpu):
     assert short.summary.median < MIN_LAUNCHES < long.summary.median
     assert launch_bound([long]) == launch_bound([]) == {}
     assert set(launch_bound([long, short])) == {NOT_MEASURABLE}
+
+
+def test_flop_of_a_convolution_are_those_that_torch_counts():
+    gflop, call = convolution(torch.device("cpu"), images=2)
+    with FlopCounterMode(display=False) as counted:
+        call()
+    assert round(1e9 * gflop) == counted.get_total_flops()
