@@ -238,7 +238,8 @@ def verdict_and_number(judged: Judgement) -> str:
     sign = SHOWN[judged.verdict].sign
     if judged.finding is None:
         return sign
-    return f"{sign} {_with_interval(judged.finding, judged.claim.holds)}"
+    percent = "%" if judged.unit.startswith("%") else ""  # all that is left of a unit
+    return f"{sign} {_with_interval(judged.finding, judged.claim.holds, percent)}"
 
 
 def _with_unit(number: str, unit: str) -> str:

@@ -45,7 +45,8 @@ def test_a_number_stands_with_its_unit_and_what_its_brackets_hold():
 def test_in_brief_each_case_has_its_verdict_and_what_has_no_number_a_reason():
     one, other = judged(Verdict.CONFIRMED, exact(3.0)), judged(Verdict.REFUTED, INTERVAL)
     both = replace(judged(Verdict.DEPENDS, None), cases=(one, other))
-    assert in_brief(both) == f"✓ 3; ✗ −1.5{UNITS['B3b']} (−2.0 to 1,200)"
+    assert UNITS["B3b"].startswith("%"), "which each case keeps of its unit"
+    assert in_brief(both) == f"✓ 3%; ✗ −1.5{UNITS['B3b']} (−2.0 to 1,200)"
     assert in_brief(one) == f"3{UNITS['B3b']}"
     off = Reason(SKIPPED, str(Reason(OFF, "bench_training.peers")))
     for reason, words in ((Reason(UNMET, "gpu"), "needs a GPU"), (off, "PyTorch Lightning")):
