@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import groupby
 from pathlib import Path
 from statistics import median
 
@@ -106,9 +106,14 @@ class Row:
         return median(s / n for s, n in zip(found.seconds, found.epochs, strict=True))
 
 
-FASTER, FEWER, NO_GAIN = "faster epochs", "fewer epochs", "no gain here"
-COLOURS = {FASTER: style.COLOURS[0], FEWER: style.COLOURS[2], NO_GAIN: style.FAINT}
-ROOM = 0.34  # of the bars' width, for the times left of them
+FASTER, FEWER, NO_GAIN, MISSED = "faster epochs", "fewer epochs", "no gain here", "not reached"
+COLOURS = {
+    FASTER: style.COLOURS[0],
+    FEWER: style.COLOURS[2],
+    NO_GAIN: style.FAINT,
+    MISSED: style.FAINT,
+}
+ROOM = 0.36  # of the bars' width, for the times left of them
 HEADING = 0.75  # of a row's height
 
 
@@ -169,15 +174,24 @@ def best_of(rows: Sequence[Row]) -> Row:
 
 
 def gain_of(above: Row, row: Row) -> str:
-    """What a row gains on the one above it."""
-    if not row.found.reached or row.seconds >= above.seconds:
+    """What a row gains on one above it."""
+    if not row.found.reached:
+        return MISSED
+    if row.seconds >= above.seconds:
         return NO_GAIN
     return FEWER if row.epochs < above.epochs else FASTER
 
 
 def groups_of(rows: Sequence[Row]) -> list[tuple[str, list[tuple[Row, Row]]]]:
-    """All rows but the first, each with the one above it; neighbours of one gain are a group."""
-    return [(gain, list(of)) for gain, of in groupby(pairwise(rows), lambda two: gain_of(*two))]
+    """All rows but the first, each with the last above it that reached the accuracy, if one did.
+
+    Neighbours of one gain are a group.
+    """
+    steps, above = [], rows[0]
+    for row in rows[1:]:
+        steps.append((above, row))
+        above = row if row.found.reached else above
+    return [(gain, list(of)) for gain, of in groupby(steps, lambda two: gain_of(*two))]
 
 
 def _draw(target: int, rows: Sequence[Row], path: Path) -> None:
@@ -229,7 +243,7 @@ def _draw_heading(axes: Axes, at: float, num_rows: int, gain: str) -> None:
 
 
 def _draw_row(axes: Axes, at: float, above: Row, row: Row, colour: str) -> None:
-    """Draw a bar from the seconds of the row above to its own, which a mark ends."""
+    """Draw a bar from the seconds of a row above to its own, which a mark ends."""
     left, right = sorted((above.seconds, row.seconds))
     axes.barh(
         at,
