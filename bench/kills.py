@@ -186,6 +186,7 @@ def main() -> None:
             if layer:
                 kills[layer] += 1
                 same[layer] += bits(folder, job) == expected[job]
+                print(f"{sum(kills.values())}: {job}, {layer}", flush=True)
     print(f"{'layer':12} {'kills':>5} {'same bits':>9}")
     for layer in LAYERS:
         print(f"{layer:12} {kills[layer]:5} {same[layer]:9}")
