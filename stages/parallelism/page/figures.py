@@ -81,7 +81,7 @@ def figures(results: Results, found: Findings) -> list[Figure]:
         for net in (LENET, DENSE)
     ]
     return [
-        Figure("parallelism", [sent(results, n, virtual) for n in device_counts(results)]),
+        Figure("parallelism", [sent(results, n) for n in device_counts(results)]),
         Figure("parallelism_times", times),
         Figure("parallelism_pipeline", [partial(_draw_pipeline, *longest_pipeline(results))]),
         Figure(
@@ -130,8 +130,8 @@ def library(results: Results, name: str, n: int) -> dict[str, str | float]:
     }
 
 
-def sent(results: Results, n: int, virtual: bool) -> Draw:
-    """What LeNet's devices send each other by batch size."""
+def sent(results: Results, n: int) -> Draw:
+    """What LeNet's devices send each other by batch size, the same on any kind of device."""
     found = {kind: results.series("sent", kind, net=LENET, devices=n) for kind in KINDS.values()}
     return plots.lines(
         [
@@ -143,7 +143,6 @@ def sent(results: Results, n: int, virtual: bool) -> Draw:
         say("{n} devices", n=n),
         xscale="log",
         yscale="log",
-        virtual=virtual,
     )
 
 
