@@ -31,6 +31,7 @@ def test_both_languages_show_the_same_numbers(render, stage):
 
 OUTCOMES = {  # of what a page names and branches by: what may come out on some machine
     ("scaling", "predicts"): (False, True),
+    ("bench_hardware", "between"): (0, 2),
     ("bench_training", "lenet_graph_speedup"): (UNKNOWN, exact(3.0)),
     ("bench_training", "wider_threads"): (UNKNOWN, exact(1.5)),
     ("convergence", "dataset"): ("fashion-mnist", "synthetic"),
