@@ -280,7 +280,8 @@ def doctor(c: Context, fix: bool = False) -> None:
         "question": "what it asks",
     }
 )
-def new(c: Context, name: str, book: str, question: str) -> None:
+@_with_help
+def new(c: Context, name: str, book: str = "", question: str = "") -> None:
     """Write a new stage: its folder, its entries elsewhere, and a first test that fails."""
     from lab.tools.new_stage.write import write_stage
 

@@ -22,7 +22,7 @@ C = Context()
 TASKS = Collection.from_module(tasks).tasks
 
 
-@pytest.mark.parametrize("name", ["train", "predict", "profile", "snapshot", "record"])
+@pytest.mark.parametrize("name", ["train", "predict", "profile", "snapshot", "record", "new"])
 def test_help_is_shown_where_invoke_expects_an_argument(name):
     shown = subprocess.run(
         [sys.executable, "-m", "invoke", name, "--help"], cwd=ROOT, capture_output=True, text=True

@@ -33,14 +33,19 @@ def write_stage(name: str, book: str, question: str) -> None:
     """Write a stage's folder and its entries elsewhere; print which files, and what comes next.
 
     Raises:
-        ParamsError: a name that is no Python module's or is taken, or no section of the book.
+        ParamsError: a name that is no Python module's or is taken, no section of the
+            book, or no question.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ParamsError(f"{name!r}: expected a name of small letters, such as gradient_clipping")
     if Path("stages", name).exists():
         raise ParamsError(f"stages/{name} is there already; take another name")
     if book not in SECTIONS:
-        raise ParamsError(f"{book!r}: expected a section of the English edition, such as 12.11")
+        raise ParamsError(
+            f"--book {book!r}: expected a section of the English edition, such as 12.11"
+        )
+    if not question.strip():
+        raise ParamsError("--question: expected what it asks, such as 'Does it help?'")
     taken = {claim.id for claim in ledger()}
     words = {
         "name": name,

@@ -19,6 +19,7 @@ PROJECT = (  # what the commands and tests below read
     *("dvc.yaml", "pyproject.toml", "constraints.txt", "uv.lock", "tasks.py"),
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "LICENSE-TEXT.md", "CITATION.cff"),
 )
+NAME, QUESTION = "made_up", "Does it help: clipping?"
 IDENTITY = ("-c", "user.name=test", "-c", "user.email=test@example.org")
 ARCHITECTURE = (
     "tests/pipeline/test_architecture.py",
@@ -46,47 +47,47 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
     shutil.copy(COMMITTED / "params.yaml", folder)
     for words in (["init", "-q"], ["add", "-A"], [*IDENTITY, "commit", "-qm", "before"]):
         subprocess.run(["git", *words], cwd=folder, check=True)
-    question = "Does it help: clipping?"
-    made = run(folder, "invoke", "new", "clipping", "--book", "12.5", "--question", question)
+    made = run(folder, "invoke", "new", NAME, "--book", "12.5", "--question", QUESTION)
     assert made.returncode == 0, made.stderr
     walls = run(folder, "pytest", "-q", "-p", "no:cacheprovider", *ARCHITECTURE)
     assert walls.returncode == 0, walls.stdout[-2000:]
-    first = run(folder, "pytest", "-q", "-p", "no:cacheprovider", "tests/stages/clipping")
-    assert "NotImplementedError: the experiment of clipping" in first.stdout
-    experiment = folder / "stages" / "clipping" / "measure" / "experiment.py"
+    first = run(folder, "pytest", "-q", "-p", "no:cacheprovider", f"tests/stages/{NAME}")
+    assert f"NotImplementedError: the experiment of {NAME}" in first.stdout
+    experiment = folder / "stages" / NAME / "measure" / "experiment.py"
     text = re.sub("    raise .*", "    return sgd_step(net, batch, lr)", experiment.read_text())
     known = "    return 50.0 + seed / 100 + (variant == 'changed')"
     experiment.write_text(re.sub("    return 100 .*", known, text))
     write_data(folder / "data")
-    for command in ("stages.clipping", "stages.claims", "stages.report"):
+    for command in (f"stages.{NAME}", "stages.claims", "stages.report"):
         ended = run(folder, command)
         assert ended.returncode == 0, ended.stderr[-2000:]
-        assert "clipping cannot be shown" not in ended.stderr
+        assert f"{NAME} cannot be shown" not in ended.stderr
     judged = read_rows(folder / "reports" / "claims" / "rows.csv")
     assert [row["verdict"] for row in judged if row["id"] == "X1"] == ["confirmed"]
     for page in ("index.html", "index.zh.html"):
-        assert "clipping" in (folder / "reports" / page).read_text()
+        assert NAME in (folder / "reports" / page).read_text()
 
     *_, undo = re.findall("^undo: `(.+)`$", made.stdout, flags=re.MULTILINE)
     assert subprocess.run(["sh", "-c", undo], cwd=folder, check=False).returncode == 0
     left = subprocess.run(
         ["git", "status", "--short"], cwd=folder, capture_output=True, text=True, check=True
     )
-    assert "clipping" not in left.stdout
+    assert NAME not in left.stdout
     for entry in ("README.md", "params.yaml", "dvc.yaml", "lab/claims/book_order.py"):
         assert entry not in left.stdout
 
 
 @pytest.mark.parametrize(
-    ("name", "book", "said"),
+    ("name", "book", "question", "said"),
     [
-        ("Clipping", "12.11", "'Clipping'"),
-        ("my-stage", "12.11", "'my-stage'"),
-        ("optimizers", "12.11", "stages/optimizers is there already"),
-        ("clipping", "9.9", "'9.9': expected a section"),
+        ("Clipping", "12.11", QUESTION, "'Clipping'"),
+        ("my-stage", "12.11", QUESTION, "'my-stage'"),
+        ("optimizers", "12.11", QUESTION, "stages/optimizers is there already"),
+        (NAME, "9.9", QUESTION, "'9.9': expected a section"),
+        (NAME, "12.11", " ", "--question"),
     ],
 )
-def test_what_cannot_be_a_question_is_refused(name, book, said, monkeypatch):
+def test_what_cannot_be_a_question_is_refused(name, book, question, said, monkeypatch):
     monkeypatch.chdir(ROOT)
     with pytest.raises(ParamsError, match=said):
-        write_stage(name, book, "Does it help?")
+        write_stage(name, book, question)
