@@ -49,6 +49,11 @@ class Machines:
         found = sorted(by_facts.values(), key=lambda each: -each[0])
         return [facts for _, facts in found] or [self.here]
 
+    def of(self, stage: str) -> list[Facts]:
+        """Each machine that measured results of a stage; all of them where none is recorded."""
+        found = filter(None, self.folders.get(stage, {}).values())
+        return [*{json.dumps(facts): facts for facts in found}.values()] or self.all()
+
 
 def machines_of(reports: Path, here: Facts) -> Machines:
     """The machines of all results under `reports`."""

@@ -151,7 +151,7 @@ def _html(
             "title": titles()[stage],
             "in_brief": in_brief(prose),
             "days": first_and_last_day([REPORTS / stage]),
-            "machine": in_one_line(*machines.all()),
+            "machine": in_one_line(*machines.of(stage)),
             "notices": [part("synthetic_data", evidence.synthetic)] if evidence.synthetic else [],
             "machine_notes": notes_on(machines, stage),
             "problem": problem,

@@ -29,6 +29,9 @@ def test_each_result_keeps_its_machine(tmp_path):
     assert "H200" in note
     assert len(notes_on(found, "scaling")) == 1
     assert "bench_parallel, scaling (2 of 3" in warning_of(found)
+    assert found.of("bench_async") == [HERE]
+    assert found.of("bench_parallel") == [THERE]
+    assert found.of("scaling") == found.of("landscapes") == found.all()
 
 
 def test_results_of_another_machine_are_not_this_ones(tmp_path):
