@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator
+from numpy.typing import NDArray
 
 from lab.report import figures
 from lab.report.numbers import interval, number
@@ -25,6 +26,8 @@ LETTERS = 0.17  # inches of a line of text
 MOST_DOTS = 2000  # on a bar: more cannot be told apart
 MOST_IN_A_LINE = 20  # letters of a row's name
 ROOM = 1.15  # times, beside what a logarithmic axis shows
+
+Numbers = Sequence[float] | NDArray[np.float64]  # listed, or as a curve has them
 
 
 def dots(
@@ -111,10 +114,10 @@ class Line:
     """A line of a plot: its name, which stands at its end, its points, and a band around it."""
 
     name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
+    x: Numbers
+    y: Numbers
+    low: Numbers | None = None
+    high: Numbers | None = None
     style: str = "-"
     faint: bool = False  # what was not measured here: the book's numbers, a model
 

@@ -115,4 +115,4 @@ def shrinking(results: Results) -> plots.Draw:
 
 def banded(name: str, c: Curve) -> Line:
     """A curve with its band as a line of a plot."""
-    return Line(name, c.x.tolist(), c.y.tolist(), c.low.tolist(), c.high.tolist())
+    return Line(name, c.x, c.y, c.low, c.high)

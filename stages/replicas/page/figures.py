@@ -36,7 +36,7 @@ def figures(results: Results, found: Findings) -> list[Figure]:
     curves = results.curves("from_one_device")
     drift = plots.lines(
         [
-            plots.Line(translation(variant), list(curves[variant].x), list(curves[variant].y))
+            plots.Line(translation(variant), curves[variant].x, curves[variant].y)
             for variant in VARIANTS
         ],
         say("Training step"),
