@@ -125,7 +125,8 @@ def check_target(target: str, stages: Collection[str]) -> None:
     """Raise ParamsError unless the pipeline has the target: a stage, or a run as train@NAME."""
     known = {*stages, *(name.split("@")[0] for name in stages)}
     if target and target not in known:
-        raise ParamsError(f"{target}: no such stage or run; {instead_of(target, known)}")
+        alike = [name for name in known if "@" in name] if "@" in target else known
+        raise ParamsError(f"{target}: no such stage or run; {instead_of(target, alike)}")
 
 
 def check_outputs(names: Collection[str]) -> None:

@@ -116,6 +116,8 @@ def test_a_target_that_the_pipeline_lacks_is_an_error_with_the_nearest_one():
         check_target(known, stages)
     with pytest.raises(ParamsError, match="did you mean train@record_83"):
         check_target("train@record_38", stages)
+    with pytest.raises(ParamsError, match="known: train@record_83, train@record_90"):
+        check_target("train@nope", stages)
 
 
 @pytest.fixture
