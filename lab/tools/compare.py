@@ -239,7 +239,7 @@ def in_short(rows: Sequence[Row], most: int) -> tuple[list[Row], str]:
         if row not in shown
     )
     counts = ", ".join(f"{n} {found}" for found, n in left.most_common())
-    return shown, f"besides: {counts} (`invoke compare --all`)" if counts else ""
+    return shown, f"besides: {counts} (`--all` shows them)" if counts else ""
 
 
 def is_metric(row: Row) -> bool:

@@ -85,7 +85,7 @@ def test_a_snapshot_is_what_later_results_are_compared_with(results, capsys):
     assert verdicts == "verdicts: B1: refuted -> confirmed, B2: inconclusive -> confirmed"
     [speedup, note] = rows
     assert speedup.split() == ["bench_overlap", "speedup", "2", "1", "worse"]
-    assert note == "besides: 1 of other findings (`invoke compare --all`)"
+    assert note == "besides: 1 of other findings (`--all` shows them)"
     write_json(results / "reports" / "hardware.json", hardware("that"))
     write_run(results / "reports", "bench_overlap", 1.0, machine=hardware("that"))
     _, facts, elsewhere, *_, speedup, _ = printed(capsys, **how)
