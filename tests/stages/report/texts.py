@@ -15,6 +15,8 @@ NOT = {  # of the glossary: what has a better word
     "zh": "经验|藏在|证实|否定|无定论|快至|立即开始学习|学习率一个周期",
 }
 
+# above the answer: which other machine measured the page, which is no text of its own
+NOTES = re.compile(r'(?s)(?<=</p>\n)(?:<p class="soft small">.*?</p>\n)+(?=<div class="answer">)')
 NUMBER = re.compile(r"(?<![A-Za-z\d.])[−-]?\d[\d,]*(?:\.\d+)?")
 VOID = {"meta", "input", "img", "br", "hr", "link", "path", "rect", "circle", "use", "line"}
 LEFT_OUT = {"script", "style", "svg", "nav", "head", "select", "button"}  # not the page itself
@@ -131,6 +133,7 @@ def check(stage: str, language: str, page: Question) -> Text:
     if language == "en":
         finding = str(page.finding.striptags())
         assert len(finding.split()) <= MOST_FINDING_WORDS, f"{where}: a long finding: {finding}"
-        assert found.words <= MOST_WORDS, f"{where}: {found.words} words"
+        words = text_of(NOTES.sub("", page.html)).words
+        assert words <= MOST_WORDS, f"{where}: {words} words"
         assert lead.words <= MOST_ANSWER_WORDS, f"{where}: an answer of {lead.words} words"
     return found
