@@ -141,7 +141,8 @@ def dvc_runs() -> Iterator[Check]:
     command = [sys.executable, "-m", "dvc", "dag"]  # what reads all that `dvc repro` does
     ended = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if ended.returncode:
-        said = next(filter(None, ended.stderr.splitlines()), "no reason given")
+        lines = [line.strip() for line in ended.stderr.splitlines() if line.strip()]
+        said = " ".join(lines[:2]) or "no reason given"  # which file, and where in it
         yield Check("FAIL", f"`dvc dag` says: {said.removeprefix('ERROR: ')}")
 
 

@@ -157,7 +157,7 @@ def test_a_shell_by_which_dvc_runs_nothing_is_named(pipeline, monkeypatch, shell
 def test_what_keeps_dvc_from_running_is_said_in_its_own_words(pipeline):
     write("dvc.yaml", "stages: [")
     finding = only(doctor.dvc_runs)
-    assert finding.level == "FAIL" and "dvc.yaml" in finding.text
+    assert finding.level == "FAIL" and "dvc.yaml" in finding.text and "line 2" in finding.text
 
 
 @pytest.mark.parametrize("state", ["dead", "zombie", "another program", "running"])
