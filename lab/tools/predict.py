@@ -133,7 +133,11 @@ def _grey_levels(path: Path) -> np.ndarray:
         with warnings.catch_warnings(action="ignore"), Image.open(path, formats=FORMATS) as file:
             if file.width * file.height > MOST_PIXELS:
                 raise ValueError(f"more than {MOST_PIXELS:,} pixels")
-            upright = ImageOps.exif_transpose(file).convert("RGBA")
+            upright = ImageOps.exif_transpose(file)
+            if upright.mode.startswith("I"):  # 16 bits, which `RGBA` would cut off at 255
+                deep = np.asarray(upright, dtype=np.float32)
+                upright = Image.fromarray((deep * (255 / max(1, deep.max()))).astype(np.uint8))
+            upright = upright.convert("RGBA")
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; give the path of a picture") from None
     except UnidentifiedImageError:

@@ -149,6 +149,14 @@ def test_any_picture_becomes_a_light_garment_on_black(tmp_path, name, mode, size
     assert "shrunk to 28 x 28" in done
 
 
+@pytest.mark.parametrize("inverted", [False, True])
+@pytest.mark.parametrize("levels", [257, 16, 4], ids=["16 bits", "12 in 16", "10 in 16"])
+def test_a_picture_of_more_than_8_bits_is_scaled_and_not_cut_off(tmp_path, levels, inverted):
+    deep = np.asarray(picture(inverted=inverted)).astype(np.uint16) * levels
+    pixels, _ = seen(tmp_path / "a.png", Image.fromarray(deep))
+    assert difference(pixels) < 1
+
+
 @pytest.mark.parametrize("table", [100, 200])
 def test_a_garment_on_a_grey_table_lighter_or_darker_is_the_same_garment(tmp_path, table):
     for lightest in (255, 0):
@@ -181,6 +189,8 @@ BLANK = Image.new("RGB", (50, 40), (250, 240, 230))
         ("transparent.png", Image.new("RGBA", (50, 40))),
         ("one pixel.png", Image.new("L", (1, 1), 90)),
         ("thin.png", Image.new("L", (3000, 1))),
+        ("16 bits.png", Image.fromarray(np.full((9, 9), 40_000, np.uint16))),
+        ("16 bits, black.png", Image.fromarray(np.zeros((9, 9), np.uint16))),
         ("first frame.gif", BLANK),
     ],
 )
