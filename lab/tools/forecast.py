@@ -53,6 +53,7 @@ def foretell(target: str, force: bool) -> bool:
         ParamsError: params.yaml has mistakes, or there is no such stage or run. DVC would delete
             a stage's results before the stage could say so.
         DataError: as in `check_outputs`.
+        MachineError: DVC cannot write, as in a read-only checkout.
     """
     check_params()
     try:
@@ -62,6 +63,11 @@ def foretell(target: str, force: bool) -> bool:
             is_whole = {*planned(repo, {"probe"}, downstream=True)} <= {*names}
     except DvcException:  # DVC says what is wrong when it is to run
         return False
+    except OSError as error:
+        raise MachineError(
+            f"{error.filename}: DVC cannot work there ({error.strerror}); mend the permissions, or"
+            " work in a copy that is yours"
+        ) from None
     check_outputs(names)
     if names == ["probe"]:
         print("# nothing to measure again", flush=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from dvc.repo import Repo
 
-from lab.core.errors import ParamsError
+from lab.core.errors import MachineError, ParamsError
 from lab.core.files import write_json
 from lab.core.stage_times import COMMITTED, OWN, Times, read_times, remember, write_times
 from lab.tools import forecast
@@ -175,3 +175,11 @@ def contents(folder):
         for name in files(folder)
         if not name.startswith((".dvc/", ".lab/")) and "__pycache__" not in name
     }
+
+
+def test_where_dvc_cannot_write_it_is_a_line(checkout):
+    """As in a read-only checkout: here a file is in a folder's place."""
+    Path(".dvc/tmp").touch()
+    with pytest.raises(MachineError) as error:
+        forecast.foretell("probe", force=False)
+    assert (error.value.exit_code, str(error.value).count("\n")) == (4, 0)
