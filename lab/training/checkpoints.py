@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from filelock import FileLock, Timeout
 
-from lab.core.errors import CheckpointError, DistributedError
+from lab.core.errors import CheckpointError, DistributedError, MachineError
 from lab.core.files import write_atomically
 
 CHECKPOINTS = Path(".lab/checkpoints")
@@ -52,16 +52,25 @@ class Checkpoints:
 
         Raises:
             DistributedError: another process has it.
+            MachineError: the folder cannot be written to.
         """
         path = self.folder.with_suffix(".lock")
-        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path, timeout=0)
         try:
-            with FileLock(path, timeout=0):
-                yield
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
         except Timeout:
             raise DistributedError(
                 f"{path}: another process trains this very run; wait for it or stop it"
             ) from None
+        except OSError as error:
+            raise MachineError(
+                f"{path}: cannot be written ({error.strerror}); mend the folder's permissions"
+            ) from None
+        try:
+            yield
+        finally:
+            lock.release()
 
     def save(self, epochs: int, step: int, state: Mapping[str, Any]) -> None:
         """Write a checkpoint after `epochs` and `step` more steps; delete all but the last two.

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from lab.core.errors import CheckpointError, DistributedError, SpaceError
+from lab.core.errors import CheckpointError, DistributedError, MachineError, SpaceError
 from lab.core.files import sha256
 from lab.training.checkpoints import Checkpoints, run_key
 from tests.helpers import ROOT
@@ -201,6 +201,14 @@ with Checkpoints("a-key", Path({str(checkpoints.folder.parent)!r})).lock():
     holder.communicate()
     with checkpoints.lock():
         pass
+
+
+def test_where_no_lock_can_be_made_it_is_a_line(tmp_path):
+    """As in a read-only checkout: here a file is in the folder's place."""
+    (tmp_path / "file").touch()
+    with pytest.raises(MachineError) as error, Checkpoints("a-key", tmp_path / "file").lock():
+        pass
+    assert (error.value.exit_code, str(error.value).count("\n")) == (4, 0)
 
 
 def test_the_key_changes_with_each_fact_and_each_byte_of_the_files(tmp_path):
