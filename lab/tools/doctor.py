@@ -41,6 +41,7 @@ THROTTLED = 0xEC  # NVML's bits for clocks held down by power or heat, not by id
 BUSY_PERCENT = 20  # of a GPU's time that others use: above, times decide nothing
 BUSY_MEMORY = 0.1  # of a GPU's memory
 NEEDS_REBOOT = ("does not answer", "version mismatch", "is lost")  # in nvidia-smi's complaints
+LEAST_SHARED_MIB = 64  # what a container gets by itself
 TORCH_TIMEOUT_S = 300  # gigabytes of libraries, perhaps from a slow disk
 TRY_TORCH = ("-m", "lab.tools.try_gpus")
 
@@ -132,18 +133,35 @@ def dvc_lock() -> Iterator[Check]:
 
 
 def dvc_runs() -> Iterator[Check]:
-    """DVC runs in the environment of this process, for which `invoke repro` makes up."""
+    """DVC runs, in this environment and in the one that `invoke repro` makes of it."""
+    from lab.tools.pipeline import environment
+
     shell = os.environ.get("SHELL", "/bin/sh")
     words = [shell, "-c", "true"]
     if not shutil.which(shell) or subprocess.run(words, capture_output=True).returncode:
         what = f"SHELL={shell} runs no commands, and `dvc repro` runs the stages by it"
         yield Check("warn", f"{what} (`invoke repro` does not)", "unset SHELL")
-    command = [sys.executable, "-m", "dvc", "dag"]  # what reads all that `dvc repro` does
+    if not (said := _dvc_says()):
+        return
+    with environment():
+        said_by_invoke = _dvc_says()
+    if said_by_invoke:
+        yield Check("FAIL", f"`dvc dag` says: {said_by_invoke}")
+    else:
+        what = f"`dvc repro` does not run here (`invoke repro` does): {said}"
+        yield Check("warn", what, "invoke repro")
+
+
+def _dvc_says() -> str:
+    """Why DVC does not read what `dvc repro` does; empty if it does."""
+    command = [sys.executable, "-m", "dvc", "dag"]
     ended = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if ended.returncode:
-        lines = [line.strip() for line in ended.stderr.splitlines() if line.strip()]
-        said = " ".join(lines[:2]) or "no reason given"  # which file, and where in it
-        yield Check("FAIL", f"`dvc dag` says: {said.removeprefix('ERROR: ')}")
+    if not ended.returncode:
+        return ""
+    lines = [line.strip() for line in ended.stderr.splitlines() if line.strip()]
+    told = [line for line in lines if "dvc.org/support" not in line]
+    said = " ".join(told[:2]) or "no reason given"  # which file, and where in it
+    return said.removeprefix("ERROR: ")
 
 
 def dvc_busy() -> Iterator[Check]:
@@ -198,16 +216,16 @@ def _data_sources(why: str) -> Iterator[Check]:
     import requests
 
     from lab.core.params import PARAMS_FILE, read_yaml
-    from lab.data import sources
+    from lab.data import datasets, sources
 
     own, files = sources.own_mirror(), (*sources.FASHION_FILES, sources.AIRFOIL)
     lacking = [
         f"{file.folders[0]}/{file.name}"
         for file in files
-        if not any(map(file.lies_at, sources.own_copies(file)))
+        if not any(map(file.lies_at, [file.path, *sources.sources(file, mirrors=[])]))
     ]
     if not lacking:
-        yield Check("note", f"{why}: {own} has the files", FETCH)
+        yield Check("note", f"{why}: {own or datasets.DATA} has the files", FETCH)
         return
     params = read_yaml(PARAMS_FILE)["data"]
     mirrors = params["mirrors"]["fashion_mnist"]
@@ -226,6 +244,19 @@ def _data_sources(why: str) -> Iterator[Check]:
         yield Check("FAIL", text, fix, DataError.exit_code)
     else:
         yield Check("warn", f"{text}, or labelled synthetic data take their place", fix)
+
+
+def processes() -> Iterator[Check]:
+    """The processes of a run reach each other, and a loader's workers hand over batches."""
+    from lab.core.loopback import check_loopback
+    from lab.machine.fresh_process import SHARED_MEMORY
+
+    yield Check("ok", f"processes meet on the interface {check_loopback()}")
+    if not Path(SHARED_MEMORY).exists():
+        return
+    if (size := shutil.disk_usage(SHARED_MEMORY).total / 2**20) < LEAST_SHARED_MIB:
+        what = f"{SHARED_MEMORY} has {size:.0f} MiB, too few for the batches of loaders' workers"
+        yield Check("warn", what, "docker run --shm-size=1g")
 
 
 def gpus() -> Iterator[Check]:
@@ -315,7 +346,7 @@ def torch() -> Iterator[Check]:
     yield Check("FAIL", f"{problem}, {step}", fix)
 
 
-CHECKS = (python, packages, params, dvc_lock, dvc_runs, dvc_busy, data, gpus, torch)
+CHECKS = (python, packages, params, dvc_lock, dvc_runs, dvc_busy, data, processes, gpus, torch)
 
 
 def run_check(check: Callable[[], Iterator[Check]]) -> Iterator[Check]:

@@ -154,7 +154,10 @@ def test_a_shell_by_which_dvc_runs_nothing_is_named(pipeline, monkeypatch, shell
 
 
 @pytest.mark.slow
-def test_what_keeps_dvc_from_running_is_said_in_its_own_words(pipeline):
+def test_what_keeps_dvc_from_running_is_said_in_its_own_words(pipeline, monkeypatch):
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
+    finding = only(doctor.dvc_runs)
+    assert (finding.level, finding.fix) == ("warn", "invoke repro")  # which does without it
     write("dvc.yaml", "stages: [")
     finding = only(doctor.dvc_runs)
     assert finding.level == "FAIL" and "dvc.yaml" in finding.text and "line 2" in finding.text
@@ -234,6 +237,19 @@ def test_a_mirror_of_ones_own_has_all_files_or_those_that_it_lacks_are_named(
     found = only(doctor.data)
     assert (found.level, found.fix) == ("note", "invoke repro --stage fetch")
     assert str(tmp_path) in found.text
+
+
+def test_published_files_that_lie_in_place_are_taken(installed, monkeypatch):
+    (installed / "data/source.json").unlink()
+    as_they_are = tuple(
+        replace(file, unpacked_sha256=hashlib.sha256(file.path.read_bytes()).hexdigest())
+        for file in (*sources.FASHION_FILES, sources.AIRFOIL)
+    )
+    monkeypatch.setattr(sources, "FASHION_FILES", as_they_are[:-1])
+    monkeypatch.setattr(sources, "AIRFOIL", as_they_are[-1])
+    found = only(doctor.data)
+    assert (found.level, found.fix) == ("note", "invoke repro --stage fetch")
+    assert "data has the files" in found.text
 
 
 # ---- Python and packages ----
