@@ -34,7 +34,7 @@ def write_stage(name: str, book: str, question: str) -> None:
 
     Raises:
         ParamsError: a name that is no Python module's or is taken, no section of the
-            book, or no question.
+            book, or no question in plain words.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ParamsError(f"{name!r}: expected a name of small letters, such as gradient_clipping")
@@ -44,8 +44,11 @@ def write_stage(name: str, book: str, question: str) -> None:
         raise ParamsError(
             f"--book {book!r}: expected a section of the English edition, such as 12.11"
         )
-    if not question.strip():
-        raise ParamsError("--question: expected what it asks, such as 'Does it help?'")
+    if not question.strip() or re.search(r'["\\|\n]', question):  # for Python, YAML and a table
+        raise ParamsError(
+            "--question: expected what it asks in plain words, such as 'Does it help?'; no"
+            " double quotes, bars or backslashes"
+        )
     taken = {claim.id for claim in ledger()}
     words = {
         "name": name,

@@ -85,6 +85,8 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
         ("optimizers", "12.11", QUESTION, "stages/optimizers is there already"),
         (NAME, "9.9", QUESTION, "'9.9': expected a section"),
         (NAME, "12.11", " ", "--question"),
+        (NAME, "12.11", 'Does it "help"', "--question"),
+        (NAME, "12.11", "Does a | b?", "--question"),
     ],
 )
 def test_what_cannot_be_a_question_is_refused(name, book, question, said, monkeypatch):
