@@ -177,7 +177,7 @@ def side_of_commit(rev: str) -> Side:
         MachineError: git does not work here.
         DataError: its results are of another form than today's.
     """
-    _check_git()
+    check_git()
     found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
     found = found or _git("for-each-ref", "--format=%(objectname)", f"refs/exps/*/*/{rev}")
     commit = found.decode().strip()
@@ -195,7 +195,7 @@ def side_of_commit(rev: str) -> Side:
             raise DataError(str(error).replace(f"{folder}/", f"{rev}:")) from None
 
 
-def _check_git() -> None:
+def check_git() -> None:
     """Raise MachineError, in git's own words, where it does not work: it may be another user's."""
     try:
         subprocess.run(["git", "rev-parse"], capture_output=True, text=True, check=True)

@@ -12,7 +12,15 @@ from typing import Any
 
 from lab.core.errors import ParamsError
 from lab.core.params import PARAMS_FILE
-from lab.tools.compare import Row, aligned, changes_of, compare, is_metric, side_of_commit
+from lab.tools.compare import (
+    Row,
+    aligned,
+    changes_of,
+    check_git,
+    compare,
+    is_metric,
+    side_of_commit,
+)
 from lab.tools.profiles import leaves
 
 SUCCESS = "success"
@@ -21,10 +29,11 @@ MOST_PARAMS = 8  # of an experiment that are named: a profile changes a hundred
 
 def show() -> None:
     """Print the experiments, the oldest first, each against the commit that they began with."""
+    check_git()
     command = [sys.executable, "-m", "dvc", "exp", "show", "--json"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode:
-        raise ParamsError(ended.stderr.strip().removeprefix("ERROR: "))
+        raise ParamsError(" ".join(ended.stderr.split()).removeprefix("ERROR: "))
     _workspace, head, *_ = json.loads(ended.stdout)
     commit = side_of_commit("HEAD")
     lines: list[tuple[str, ...]] = [("experiment", "", "commit", "experiment", "")]
