@@ -222,7 +222,7 @@ def _data_sources(why: str) -> Iterator[Check]:
     lacking = [
         f"{file.folders[0]}/{file.name}"
         for file in files
-        if not any(map(file.lies_at, [file.path, *sources.sources(file, mirrors=[])]))
+        if not any(map(file.lies_at, [str(file.path), *sources.sources(file, mirrors=[])]))
     ]
     if not lacking:
         yield Check("note", f"{why}: {own or datasets.DATA} has the files", FETCH)
