@@ -14,6 +14,8 @@ from lab.core.errors import MachineError
 from lab.machine.limits import usable_cores
 
 WORK = """
+import signal
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback
 import numpy as np
 x = np.ones((1024, 1024), np.float32)
 for _ in range(12):

@@ -255,7 +255,9 @@ def processes() -> Iterator[Check]:
     if not Path(SHARED_MEMORY).exists():
         return
     if (size := shutil.disk_usage(SHARED_MEMORY).total / 2**20) < LEAST_SHARED_MIB:
-        what = f"{SHARED_MEMORY} has {size:.0f} MiB, too few for the batches of loaders' workers"
+        what = (
+            f"{SHARED_MEMORY} has {size:.0f} MiB, too little for the batches of a loader's workers"
+        )
         yield Check("warn", what, "docker run --shm-size=1g")
 
 

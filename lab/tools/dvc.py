@@ -4,24 +4,34 @@
 """
 
 import logging
+import signal
 import sys
 from typing import Any
 
-from dvc.cli import main
-from dvc.config import Config
-from dvc.ui import ui
+from lab.core.process import end_on_interrupt
 
 PUSH = "Use `dvc push` to send your updates to remote storage."
-_write = ui.write
 
 
-def write(*words: Any, **how: Any) -> None:
-    """Write what DVC tells."""
-    if words != (PUSH,) or Config.from_cwd()["remote"]:
-        _write(*words, **how)
+def main() -> int:
+    """Run a command of DVC's, and return its exit code."""
+    before = signal.getsignal(signal.SIGINT)
+    end_on_interrupt()
+    from dvc import cli  # which takes a second
+    from dvc.config import Config
+    from dvc.ui import ui
+
+    signal.signal(signal.SIGINT, before)
+    write = ui.write
+
+    def write_but_advice(*words: Any, **how: Any) -> None:
+        if words != (PUSH,) or Config.from_cwd()["remote"]:
+            write(*words, **how)
+
+    ui.write = write_but_advice
+    logging.getLogger("dvc.repo.scm_context").setLevel(logging.WARNING)  # it says what to add
+    return cli.main(sys.argv[1:])
 
 
 if __name__ == "__main__":
-    logging.getLogger("dvc.repo.scm_context").setLevel(logging.WARNING)  # it says what to add
-    ui.write = write
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -128,6 +128,28 @@ def test_a_signal_is_one_line_and_its_exit_code(project, number):
     assert json.loads(ERROR_FILE.read_text())["exit_code"] == 128 + number
 
 
+@pytest.mark.parametrize(
+    ("program", "slow"),
+    [("stages.train", "torch"), ("stages.fetch", "requests"), ("lab.tools.dvc", "dvc")],
+)
+def test_an_interrupt_during_slow_imports_leaves_no_traceback(project, program, slow):
+    package = project / slow
+    package.mkdir()
+    (package / "__init__.py").write_text("print('begun', flush=True)\nimport time; time.sleep(60)")
+    environment = os.environ | {"PYTHONPATH": f"{project}{os.pathsep}{ROOT}"}
+    with subprocess.Popen(
+        [sys.executable, "-m", program],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30)[1] == ""
+    assert process.returncode == -signal.SIGINT
+
+
 ENDS_SLOWLY = """
 import sys, time
 from lab.core.process import run
