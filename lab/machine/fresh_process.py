@@ -96,7 +96,7 @@ def start_server(module: str) -> None:
         multiprocessing.set_forkserver_preload([module])
         with suppress(MachineError, OSError):
             _place_sockets()
-            forkserver.ensure_running()
+            _ensure_server()
             _AHEAD.set()
 
 
@@ -118,6 +118,8 @@ def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Ite
     context: Any = multiprocessing.get_context(METHOD)  # of either kind
     context.set_forkserver_preload(_imported(serve, *arguments))
     _place_sockets()
+    if METHOD == "forkserver":
+        _ensure_server()
     link, its = context.Pipe()
     process = context.Process(
         name=name, target=_run, args=(serve, its, dict(os.environ), arguments), daemon=False
@@ -130,6 +132,15 @@ def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Ite
         process.kill()
         process.join()
         link.close()
+
+
+def _ensure_server() -> None:
+    """Start the server unless it runs, deaf to Ctrl-C, which would interrupt what it imports."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _place_sockets() -> None:

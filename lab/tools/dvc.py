@@ -30,7 +30,8 @@ def main() -> int:
 
     ui.write = write_but_advice
     logging.getLogger("dvc.repo.scm_context").setLevel(logging.WARNING)  # it says what to add
-    return cli.main(sys.argv[1:])
+    code: int = cli.main(sys.argv[1:])
+    return code
 
 
 if __name__ == "__main__":

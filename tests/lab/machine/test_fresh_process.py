@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from lab.core.errors import DistributedError, LabError
+from lab.core.process import INTERRUPTED
 from lab.data.loaders import book_images, loader
 from lab.machine.fresh_process import call_in_subprocess, fresh_process
 from stages import WAITS_BY
@@ -58,6 +59,37 @@ def test_a_server_that_is_started_ahead_imports_what_it_is_told():
         words, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}
     )
     assert (found.stdout, found.stderr) == ("[True, False]\n", "")
+
+
+IMPORTS_SLOWLY = """
+import sys
+from lab.core.process import run
+from lab.machine.fresh_process import await_server, start_server
+
+def main():
+    start_server("slow")
+    await_server()
+
+sys.exit(run(main))
+"""
+
+
+def test_a_server_that_imports_is_deaf_to_ctrl_c(tmp_path):
+    """A terminal sends it to all processes; the launcher alone says so."""
+    (tmp_path / "slow.py").write_text("import time; print('begun', flush=True); time.sleep(2)")
+    with subprocess.Popen(
+        [sys.executable, "-c", IMPORTS_SLOWLY],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout.readline() == "begun\n"
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130, f"ERROR: {INTERRUPTED}\n")
 
 
 def test_the_names_by_which_stages_wait_for_their_server_are_there():
