@@ -1,7 +1,7 @@
 """One file to carry to a machine that has torch, torchvision and numpy, and perhaps no network.
 
-`invoke pack --python 3.12`: the code, the data, and the packages that such a machine lacks, for
-that Python on Linux with an x86-64 processor.
+`invoke pack --python 3.12`: the code, the data, what earlier visits found, and the packages that
+such a machine lacks, for that Python on Linux with an x86-64 processor.
 """
 
 import logging
@@ -15,6 +15,7 @@ from pathlib import Path
 from lab.core.errors import DataError, MachineError, ParamsError
 from lab.data.datasets import DATA, SOURCE_FILE
 from lab.tools.record import carried
+from lab.tools.references import REFERENCE
 
 FOLDER, FORMAT = "d2l-lab", ".tar.gz"  # that it unpacks into
 TARGET = Path(f".lab/{FOLDER}{FORMAT}")
@@ -45,6 +46,9 @@ def pack(python: str = "") -> None:
                 shutil.copytree(name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(name, root)
+        (root / REFERENCE).mkdir(parents=True)
+        for path in REFERENCE.glob("*.json"):  # with which an earlier visit is continued
+            shutil.copy(path, root / REFERENCE)
         TARGET.parent.mkdir(parents=True, exist_ok=True)
         shutil.make_archive(str(TARGET).removesuffix(FORMAT), "gztar", folder, FOLDER)
     log.info("%s, %.0f MB; where you carry it:", TARGET, TARGET.stat().st_size / 1e6)

@@ -1,7 +1,8 @@
 """A visit: the stages one after the other, each with a deadline, in a folder of their own.
 
 The project's own results stay as they are. What a stage leaves is kept at once, with the verdicts
-on the claims about it, so that a visit that ends early has all that was finished.
+on the claims about it, so that a visit that ends early has all that was finished. The next one to
+such a machine goes on with what is lacking.
 """
 
 import argparse
@@ -9,7 +10,7 @@ import logging
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ from lab.core.params import PARAMS_FILE
 from lab.data.datasets import DATA, SOURCE_FILE
 from lab.results.derived import taken_under
 from lab.results.documents import read_hardware
+from lab.results.findings import Over
+from lab.results.stats import FEWEST
 from lab.tools.profiles import merge
 from lab.tools.record.commands import run_stage
 from lab.tools.record.gpu_state import gpu_state, library_versions
 from lab.tools.record.parts import Part, deadline_s, in_order
 from lab.tools.record.traces import collect
-from lab.tools.references import path_of, stage_of
+from lab.tools.references import path_of, read_reference, stage_of
 
 BUDGET_S = 600
 RESERVE_S = 10.0  # of the budget, to end the last stage, judge it and write
@@ -59,25 +62,34 @@ def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | Non
             "profile": profile,
             "hardware": read_hardware(work / HARDWARE_FILE),
             "gpu": {"versions": library_versions(), "before": before},
-            "stages": {},
         }
-        path.unlink(missing_ok=True)  # an earlier visit's
-        shutil.rmtree(kept, ignore_errors=True)
+        document |= earlier(path, document["hardware"], profile)
         stages, left = document["stages"], parts
+        if not stages:
+            path.unlink(missing_ok=True)  # another machine's
+            shutil.rmtree(kept, ignore_errors=True)
         if left is None:
             left = in_order(document["hardware"]["accelerator"]["count"])
+        left = [part for part in left if not decides(stages.get(part.folder))] or left
+        finished: set[str] = set()
         while left:
             part, left_s = left[0], end - time.monotonic()
             until_s = deadline_s(left, left_s)
-            stages[part.folder] = found = measure(part, work, left_s, until_s, kept)
+            found = measure(part, work, left_s, until_s, kept)
             if isinstance(found, str):
                 log.info("%s: %s", part.folder, found)
+                if isinstance(stages.get(part.folder), str | None):
+                    stages[part.folder] = found
             else:
                 log.info("%s: %s s", part.folder, found["seconds"])
-                document["claims"] = verdicts(work, stages) or document.get("claims", [])
+                stages[part.folder] = found
+                finished.add(part.stage)
+                if rows := verdicts(work, finished):
+                    others = [row for row in document["claims"] if row["stage"] not in finished]
+                    document["claims"] = [*others, *rows]
                 write_json(path, document)
             left = left[1:]
-        if "claims" not in document:
+        if not finished:
             raise ParamsError(
                 f"--budget: no stage has finished within {budget_s:.0f} s; give more, or a smaller"
                 " profile"
@@ -85,6 +97,22 @@ def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | Non
         document["gpu"]["after"] = gpu_state()
         write_json(path, document)
     log.info("%s", path)
+
+
+def earlier(path: Path, hardware: Mapping[str, Any], profile: str) -> dict[str, Any]:
+    """What visits to such a machine with these params have: stages and claims, perhaps none."""
+    found = read_reference(path) if path.is_file() else {}
+    if (found.get("hardware"), found.get("profile")) != (hardware, profile):
+        return {"stages": {}, "claims": []}
+    return {"stages": found["stages"], "claims": found.get("claims", [])}
+
+
+def decides(stage: str | Mapping[str, Any] | None) -> bool:
+    """Whether a stage of a reference finished, with as many starts as a verdict takes."""
+    if not isinstance(stage, Mapping):
+        return False
+    starts = [f["n"] for f in stage["findings"].values() if f["over"] == Over.STARTS]
+    return max(starts, default=FEWEST) >= FEWEST
 
 
 def prepare(work: Path, profile: str, end: float) -> None:
@@ -119,6 +147,7 @@ def measure(
     results = work / REPORTS / part.folder
     seconds = round(time.monotonic() - start, 1)
     found = {"seconds": seconds, **stage_of(taken_under(work / REPORTS)[part.folder])}
+    shutil.rmtree(kept / part.folder, ignore_errors=True)  # an earlier visit's
     (kept / part.folder).mkdir(parents=True)
     for rows in results.glob("*.csv"):
         shutil.copy(rows, kept / part.folder)
@@ -126,17 +155,14 @@ def measure(
     return found | ({"traces": summaries} if summaries else {})
 
 
-def verdicts(work: Path, stages: Mapping[str, object]) -> list[dict[str, float | str]]:
-    """The rows of the claims about what was measured; none if they cannot be judged now."""
+def verdicts(work: Path, stages: Container[str]) -> list[dict[str, float | str]]:
+    """The rows of the claims about the stages; none if they cannot be judged now."""
     problem = run_stage(["claims"], work, JUDGE_S)
     if problem:
         log.warning("claims: %s", problem)
         return []
-    measured = {
-        folder.split("/")[0] for folder, found in stages.items() if not isinstance(found, str)
-    }
     rows = read_rows(work / REPORTS / "claims" / "rows.csv")
-    return [row for row in rows if row["stage"] in measured]
+    return [row for row in rows if row["stage"] in stages]
 
 
 def _link_data(work: Path) -> bool:

@@ -11,6 +11,7 @@ import pytest
 from lab.core.errors import DataError, MachineError, ParamsError
 from lab.tools.record.carried import PACKAGES
 from lab.tools.record.pack import CODE, TARGET, pack
+from lab.tools.references import REFERENCE
 from tests.helpers import ROOT, files, write_data
 
 PINNED = dict(
@@ -40,6 +41,9 @@ def ready(project, monkeypatch):
         (project / name / "__pycache__").mkdir(parents=True)
         (project / name / "__init__.py").touch()
         (project / name / "__pycache__" / "old.pyc").touch()
+    (project / REFERENCE / "t4").mkdir(parents=True)
+    for name in ("t4.json", "t4/rows.csv"):
+        (project / REFERENCE / name).touch()
     wheels = project / "wheels"
     wheels.mkdir()
     for name in PACKAGES:
@@ -58,7 +62,8 @@ def test_the_file_holds_code_data_and_packages_for_the_other_python(ready):
     there = ready / "there" / "d2l-lab"
     assert files(there / "data") == files(ready / "data")
     assert files(there / "profiles") == files(ready / "profiles")
-    assert {path.split("/")[0] for path in files(there)} == {*CODE, "data", "carried"}
+    assert files(there / "reports") == {"reference/t4.json"}
+    assert {path.split("/")[0] for path in files(there)} == {*CODE, "data", "carried", "reports"}
     assert not list(there.rglob("__pycache__"))
     packed = {path for path in files(there / "carried") if path.endswith(".py")}
     assert packed == {f"{name.replace('.', '/')}.py" for name in PACKAGES}

@@ -54,6 +54,30 @@ def test_a_record_has_what_was_finished_and_leaves_the_results_alone(ready):
     assert (ready / "params.yaml").read_text() == committed_params()
 
 
+def test_the_next_visit_to_such_a_machine_goes_on_with_what_is_lacking(ready):
+    path, trains = references.REFERENCE / "again.json", Part("train", 1, "record_83")
+    parallel = Part("bench_parallel", 1)  # in one start, which decides nothing
+
+    def visit(*parts):
+        record("again", "smoke", 600, parts)
+        return references.read_reference(path)
+
+    first, second = visit(trains), visit(trains, parallel)
+    assert second["stages"]["train/record_83"] == first["stages"]["train/record_83"]
+    about_both = claims_about("train") | claims_about("bench_parallel")
+    assert {row["id"] for row in second["claims"]} == about_both
+    assert files(path.with_suffix("")) == {"bench_parallel/rows.csv", "train/record_83/rows.csv"}
+    third = visit(trains, parallel, Part("no_such_stage", 1))
+    assert third["stages"]["train/record_83"] == first["stages"]["train/record_83"]
+    assert third["stages"]["bench_parallel"] != second["stages"]["bench_parallel"]
+    assert third["stages"]["no_such_stage"] == "failed with exit code 1"
+
+    software = third["hardware"]["software"] | {"torch": "1.0"}
+    path.write_text(json.dumps(third | {"hardware": third["hardware"] | {"software": software}}))
+    assert list(visit(trains)["stages"]) == ["train/record_83"], "of another machine nothing stays"
+    assert files(path.with_suffix("")) == {"train/record_83/rows.csv"}
+
+
 def test_a_visit_that_ends_early_has_what_was_finished_with_its_verdicts(ready):
     program = (
         "import sys\n"
