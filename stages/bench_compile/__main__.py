@@ -22,13 +22,13 @@ def main() -> None:
     params = load(Params)
     devices = resolve(1, params.devices)
     benchmark = Benchmark("bench_compile", devices)
-    net = mlp(params.seed).to(devices.devices[0])
     with empty_compiler_cache() as folder:
-        built = measure_building(net, params, devices, folder)
+        built, crashes = measure_building(params, devices, folder)
         # it imports the compilers, which takes seconds: first use pays for that
         from stages.bench_compile.measure.times import measure
 
-        measured = benchmark.repeat(params.bench.starts, measure)
+        measured = benchmark.repeat(params.bench.starts, measure, crashes)
+        net = mlp(params.seed).to(devices.devices[0])
         loaded = measure_saved(net, params.seed, devices, folder)
         in_cpp = measure_cpp(net, params.bench_compile.compilers, devices, folder)
     once = [*measure_folding(devices), *built, *loaded, in_cpp]

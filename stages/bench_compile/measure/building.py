@@ -8,37 +8,59 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement
+from lab.results.reasons import Reason
 from lab.timing.bench import in_unit
 from lab.timing.clock import read_clock
-from stages.bench_compile.measure.forms import BUILDERS, Form, batches, build
+from stages.bench_compile.measure.forms import (
+    BUILDERS,
+    Form,
+    batches,
+    build,
+    in_own_process,
+    mlp,
+    obstacle,
+)
 from stages.bench_compile.measure.params import Params
 
 
 def measure_building(
-    net: nn.Module, params: Params, devices: Devices, folder: Path
-) -> list[Measurement]:
-    """Build each form from an empty cache: seconds, and outputs beside eager's.
+    params: Params, devices: Devices, folder: Path
+) -> tuple[list[Measurement], dict[str, Reason]]:
+    """Build each form in a process of its own, from an empty cache, and tell which crash.
 
-    The time to build holds the first call, in which compilers work.
+    A form has the seconds that it took, and its outputs beside eager's.
     """
-    ours = params.bench_compile
-    inputs = batches([1, *ours.batch_sizes], params.seed, devices.devices[0])
-    measured = []
+    measured: list[Measurement] = []
+    crashes: dict[str, Reason] = {}
     for variant in BUILDERS:
-        use = partial(_first_results, inputs=inputs, devices=devices)
-        found, seconds, _ = build(variant, net, folder, [*inputs.values()], use, ours.compilers)
-        if found is None:
+        if obstacle(variant, devices.devices[0], params.bench_compile.compilers):
             continue
-        first_call, outputs = found
-        measured += in_unit("build", 0, {variant: (seconds + first_call,)}, "s", devices)
-        measured += [
-            _difference(variant, outputs[n], net(inputs[n]), devices) for n in ours.batch_sizes
-        ]
-    return measured
+        found = in_own_process(measure_form, variant, params, devices, folder)
+        if isinstance(found, Reason):
+            crashes[variant] = found
+        else:
+            measured += found
+    return measured, crashes
+
+
+def measure_form(variant: str, params: Params, devices: Devices, folder: Path) -> list[Measurement]:
+    """Seconds to build a form, and its outputs beside eager's; nothing if it does not work here."""
+    ours = params.bench_compile
+    net = mlp(params.seed).to(devices.devices[0])
+    inputs = batches([1, *ours.batch_sizes], params.seed, devices.devices[0])
+    use = partial(_first_results, inputs=inputs, devices=devices)
+    found, seconds, _ = build(variant, net, folder, [*inputs.values()], use, ours.compilers)
+    if found is None:
+        return []
+    first_call, outputs = found
+    return [
+        *in_unit("build", 0, {variant: (seconds + first_call,)}, "s", devices),
+        *(_difference(variant, outputs[n], net(inputs[n]), devices) for n in ours.batch_sizes),
+    ]
 
 
 def _first_results(

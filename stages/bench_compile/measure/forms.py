@@ -6,19 +6,21 @@ skipped with the reason; none runs eager under its own name.
 
 import logging
 import os
+import signal
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from lab.core.errors import LabError, MachineError
+from lab.core.errors import LabError, MachineError, ProcessEndedError
 from lab.machine.devices import missing_compiler, missing_for_compile
+from lab.machine.fresh_process import call_in_subprocess
 from lab.machine.gpus.graphs import recorded
 from lab.results.reasons import FAILED, NEEDS, NEEDS_GPU, NO_TORCHSCRIPT, OFF, Reason
 from lab.timing.clock import read_clock
@@ -216,6 +218,20 @@ def obstacle(name: str, device: torch.device, compilers: bool) -> Reason | None:
         return Reason(OFF, "bench_compile.compilers")
     missing = missing_for_compile() if name == COMPILE else missing_compiler()
     return Reason(NEEDS, missing) if missing else None
+
+
+def in_own_process(function: Callable[..., T], variant: str, *arguments: Any) -> T | Reason:
+    """What function(variant, *arguments) returns in a fresh process, or the signal that ended it.
+
+    A compiler's mistake can crash whoever loads or calls what it made: on an H200, it ended a
+    process that built the AOTInductor package.
+    """
+    try:
+        return call_in_subprocess(f"the process for {variant}", function, variant, *arguments)
+    except ProcessEndedError as error:
+        if error.code is None or error.code >= 0:
+            raise
+        return Reason(FAILED, signal.Signals(-error.code).name)
 
 
 def _used_compiled(form: Form, use: Callable[[Form], T], inputs: Sequence[Tensor]) -> T:

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from lab.machine.devices import Devices, missing_compiler
-from lab.machine.fresh_process import call_in_subprocess
 from lab.results.measurements import Measurement, skip
 from lab.results.reasons import FAILED, NEEDS, OFF, Reason
 from stages.bench_compile.measure.forms import (
@@ -21,6 +20,7 @@ from stages.bench_compile.measure.forms import (
     Form,
     batches,
     exported,
+    in_own_process,
     missing_script,
     mlp,
     quiet_torch,
@@ -31,7 +31,7 @@ from stages.bench_compile.measure.params import AOT, EXPORT, SCRIPT, WEIGHTS
 LOADS = 5
 EXAMPLE = "example.pt"
 
-Loaded = dict[str, Any]  # bytes, load_s, difference; or the error
+Loaded = dict[str, Any]  # bytes, load_s, difference
 
 
 # --- in a new process ---
@@ -41,15 +41,13 @@ def measure_saved(net: nn.Module, seed: int, devices: Devices, folder: Path) -> 
     """Load every form saved in `folder` anew: its size, time to load, difference from eager."""
     [X] = batches([64], seed, devices.devices[0]).values()
     save(net, X, folder)
-    loaded = call_in_subprocess("the saved forms'", load_all, folder, devices.devices[0])
     kind = devices.kind
     measured: list[Measurement] = []
     for variant in FILES:
         lack = missing_script() if variant == SCRIPT else None
-        found = loaded.get(variant, {"error": "not saved"})
-        if "error" in found:
-            reason = lack or Reason(FAILED, found["error"])
-            measured.append(skip("saved_load", variant, reason, kind))
+        found = in_own_process(load_anew, variant, folder, devices.devices[0])
+        if isinstance(found, Reason):
+            measured.append(skip("saved_load", variant, lack or found, kind))
             continue
         load_ms = tuple(1e3 * t for t in found["load_s"])
         measured += [
@@ -89,21 +87,18 @@ def load_form(variant: str, path: Path, device: torch.device) -> Form:
     return net
 
 
-def load_all(folder: Path, device: torch.device) -> dict[str, Loaded]:
-    """Load each form that is saved: its bytes, seconds and difference from eager, or the error."""
+def load_anew(variant: str, folder: Path, device: torch.device) -> Loaded | Reason:
+    """Load a form that is saved: its bytes, seconds and difference from eager; or why it cannot."""
     example = torch.load(folder / EXAMPLE, weights_only=True)  # noqa: TID251  (our own)
-    X, found = example["X"].to(device), {}
-    for variant, file in FILES.items():
-        path = folder / file
-        if not path.exists():
-            continue
-        try:
-            with quiet_torch():
-                loaded = _timed(variant, path, X, example["y"])
-            found[variant] = {"bytes": path.stat().st_size, **loaded}
-        except Exception as error:  # whatever a form does not manage in a new process
-            found[variant] = {"error": type(error).__name__}
-    return found
+    path = folder / FILES[variant]
+    if not path.exists():
+        return Reason(FAILED, "not saved")
+    try:
+        with quiet_torch():
+            loaded = _timed(variant, path, example["X"].to(device), example["y"])
+    except Exception as error:  # whatever a form does not manage in a new process
+        return Reason(FAILED, type(error).__name__)
+    return {"bytes": path.stat().st_size, **loaded}
 
 
 def _timed(variant: str, path: Path, X: Tensor, y: Tensor) -> Loaded:

@@ -6,7 +6,7 @@ one. And other networks, so that "usually" is asked of several.
 
 import importlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -52,8 +52,11 @@ CALLS_OF_A_THREAD = 300  # so that handing them to a thread takes little of the 
 THREADS = (1, 2)
 
 
-def measure(process: int) -> list[Measurement]:
-    """What a fresh process times; the notes' 1000 calls first, before any other TorchScript."""
+def measure(process: int, crashes: Mapping[str, Reason]) -> list[Measurement]:
+    """What a fresh process times; the notes' 1000 calls first, before any other TorchScript.
+
+    Forms that crash here are skipped.
+    """
     params = load(Params)
     devices = resolve(1, params.devices)
     importlib.import_module(INDUCTOR)  # or what is timed would import it
@@ -63,7 +66,7 @@ def measure(process: int) -> list[Measurement]:
     return [
         *thousand,
         *measure_program(devices, params.bench, process),
-        *measure_calls(net, params, devices, process),
+        *measure_calls(net, params, devices, process, crashes),
         *measure_nets(params, devices, process),
         *measure_threads(net, devices, params.bench, process),
         *measure_share(net, params, devices),
@@ -100,7 +103,7 @@ def measure_thousand_calls(seed: int, devices: Devices) -> list[Measurement]:
 
 
 def measure_calls(
-    net: nn.Module, params: Params, devices: Devices, process: int
+    net: nn.Module, params: Params, devices: Devices, process: int, crashes: Mapping[str, Reason]
 ) -> list[Measurement]:
     """Time all forms side by side at each batch size; what is not built here is skipped."""
     ours = params.bench_compile
@@ -109,9 +112,11 @@ def measure_calls(
     forms: dict[str, Form] = {}
     measured = []
     for variant in BUILDERS:
-        form, _, reason = build(
-            variant, net, compiler_cache(), [*inputs.values()], use, ours.compilers
-        )
+        form, reason = None, crashes.get(variant)
+        if not reason:
+            form, _, reason = build(
+                variant, net, compiler_cache(), [*inputs.values()], use, ours.compilers
+            )
         if reason:
             measured.append(skip("call", variant, reason, devices.kind))
         elif form is not None:

@@ -1,5 +1,6 @@
 """What bench_compile times, and what follows from its samples."""
 
+import faulthandler
 import json
 import os
 import subprocess
@@ -15,11 +16,12 @@ from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.results.diff import Taken
 from lab.results.measurements import Measurement, Results, measurements_of, rows_of
+from lab.results.reasons import Reason
 from stages.bench_compile.findings import findings, over_eager
 from stages.bench_compile.measure import params as names
 from stages.bench_compile.measure import times
 from stages.bench_compile.measure.building import measure_building
-from stages.bench_compile.measure.forms import empty_compiler_cache, mlp
+from stages.bench_compile.measure.forms import empty_compiler_cache, in_own_process, mlp
 from stages.bench_compile.measure.params import AOT, EAGER, INFERENCE, SCRIPT, CompileParams, Params
 from stages.bench_compile.measure.saved import measure_cpp, measure_saved
 from stages.bench_compile.page.figures import break_even_calls
@@ -115,7 +117,9 @@ BUILT = [EAGER, INFERENCE, SCRIPT, names.FROZEN]
 
 
 def test_each_form_is_built_and_its_outputs_are_compared(tmp_path):
-    results = Results(measure_building(mlp(0), PARAMS, CPU, tmp_path))
+    built, crashes = measure_building(PARAMS, CPU, tmp_path)
+    assert not crashes
+    results = Results(built)
     assert results.variants("build") == results.variants("difference") == BUILT
     for form in BUILT:
         differences = results.series("difference", form)
@@ -129,10 +133,10 @@ def test_without_torchscript_the_rest_is_measured_and_its_claims_say_why(monkeyp
     monkeypatch.setattr(times, "load", lambda params: PARAMS)
     with empty_compiler_cache() as folder:
         measured = [
-            *measure_building(mlp(0), PARAMS, CPU, folder),
+            *measure_building(PARAMS, CPU, folder)[0],
             *measure_saved(mlp(0), 0, CPU, folder),
             measure_cpp(mlp(0), True, CPU, folder),
-            *times.measure(0),
+            *times.measure(0, crashes={}),
         ]
     results = Results(measured)
     assert results.variants("call") == [EAGER, INFERENCE]
@@ -147,7 +151,7 @@ def test_without_torchscript_the_rest_is_measured_and_its_claims_say_why(monkeyp
 
 def test_all_forms_are_timed_at_every_size_and_what_is_missing_is_said():
     with empty_compiler_cache():
-        results = Results(times.measure_calls(mlp(0), PARAMS, CPU, 0))
+        results = Results(times.measure_calls(mlp(0), PARAMS, CPU, 0, crashes={}))
     assert results.variants("call") == BUILT
     for form in BUILT:
         assert [m.x for m in results.series("call", form)] == [1, 4]
@@ -157,6 +161,16 @@ def test_all_forms_are_timed_at_every_size_and_what_is_missing_is_said():
         AOT,
     }
     assert [m.experiment for m in results.skipped()][-1] == "enqueue"
+
+
+def test_a_form_that_crashes_is_skipped_with_the_signal_and_ends_nothing():
+    crash = in_own_process(faulthandler._sigsegv, False)
+    assert crash == Reason("failed", "SIGSEGV")
+    with empty_compiler_cache():
+        results = Results(times.measure_calls(mlp(0), PARAMS, CPU, 0, {SCRIPT: crash}))
+    assert results.variants("call") == [form for form in BUILT if form != SCRIPT]
+    [skipped] = [m for m in results.skipped() if m.variant == SCRIPT]
+    assert skipped.remark == "skipped: failed: SIGSEGV"
 
 
 WITH_COMPILERS = """
@@ -169,8 +183,8 @@ from tests.stages.bench_compile.test_times import CPU, PARAMS
 ours = PARAMS.bench_compile.model_copy(update={"compilers": True})
 params = PARAMS.model_copy(update={"bench_compile": ours})
 with empty_compiler_cache() as folder:
-    built = measure_building(mlp(0), params, CPU, folder)
-    called = times.measure_calls(mlp(0), params, CPU, 0)
+    built, crashes = measure_building(params, CPU, folder)
+    called = times.measure_calls(mlp(0), params, CPU, 0, crashes)
 remarks = {m.variant: m.remark for m in called if m.experiment == "call"}
 print(json.dumps([sorted({m.variant for m in built}), remarks]))
 """
