@@ -19,15 +19,12 @@ if sys.argv[:1] == ["-m"]:  # while `python -m` imports its module
             file=sys.stderr,
         )
         sys.exit(4)  # of lab.core.errors.MachineError, which needs no more than this
-    from lab.core.imports import imports
-    from lab.core.process import (
-        DIE_WITH_PARENT,
-        die_with_parent,
-        end_on_interrupt,
-        open_standard_streams,
-    )
+    from lab.core.interrupts import end_on_interrupt
 
-    end_on_interrupt()
+    end_on_interrupt()  # before what takes a moment to import
+    from lab.core.imports import imports
+    from lab.core.process import DIE_WITH_PARENT, die_with_parent, open_standard_streams
+
     if "DVC_STAGE" in os.environ or DIE_WITH_PARENT in os.environ:
         die_with_parent()  # now: importing torch takes seconds, in which the parent may be killed
     stage = next((name for option, name in pairwise(sys.orig_argv) if option == "-m"), "")

@@ -164,15 +164,6 @@ def raise_signals() -> Iterator[None]:
             signal.signal(number, old)
 
 
-def end_on_interrupt() -> None:
-    """Have Ctrl-C end this process at once, without the traceback of whatever is imported.
-
-    `run` and `raise_signals` listen again. An interrupt that is ignored stays ignored.
-    """
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def die_with_parent() -> None:
     """End this process when the one that started it is gone: an orphan writes beside the next run.
 

@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import Any
 
-from lab.core.process import end_on_interrupt
+from lab.core.interrupts import end_on_interrupt
 
 PUSH = "Use `dvc push` to send your updates to remote storage."
 
@@ -17,7 +17,7 @@ def main() -> int:
     """Run a command of DVC's, and return its exit code."""
     before = signal.getsignal(signal.SIGINT)
     end_on_interrupt()
-    from dvc import cli  # which takes a second
+    from dvc import cli, repo  # noqa: F401  (which takes a second, and `cli` would do it later)
     from dvc.config import Config
     from dvc.ui import ui
 
