@@ -20,9 +20,9 @@ from stages.bench_compile.measure.forms import (
     Form,
     batches,
     build,
-    in_own_process,
     mlp,
     obstacle,
+    of_each,
 )
 from stages.bench_compile.measure.params import Params
 
@@ -30,21 +30,12 @@ from stages.bench_compile.measure.params import Params
 def measure_building(
     params: Params, devices: Devices, folder: Path
 ) -> tuple[list[Measurement], dict[str, Reason]]:
-    """Build each form in a process of its own, from an empty cache, and tell which crash.
-
-    A form has the seconds that it took, and its outputs beside eager's.
-    """
-    measured: list[Measurement] = []
-    crashes: dict[str, Reason] = {}
-    for variant in BUILDERS:
-        if obstacle(variant, devices.devices[0], params.bench_compile.compilers):
-            continue
-        found = in_own_process(measure_form, variant, params, devices, folder)
-        if isinstance(found, Reason):
-            crashes[variant] = found
-        else:
-            measured += found
-    return measured, crashes
+    """Build each form from an empty cache: seconds, and outputs beside eager's; and which crash."""
+    device, compilers = devices.devices[0], params.bench_compile.compilers
+    possible = [variant for variant in BUILDERS if not obstacle(variant, device, compilers)]
+    found = of_each(possible, measure_form, params, devices, folder)
+    crashes = {variant: each for variant, each in found.items() if isinstance(each, Reason)}
+    return [m for each in found.values() if not isinstance(each, Reason) for m in each], crashes
 
 
 def measure_form(variant: str, params: Params, devices: Devices, folder: Path) -> list[Measurement]:

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ from torch import Tensor, nn
 
 from lab.core.errors import LabError, MachineError, ProcessEndedError
 from lab.machine.devices import missing_compiler, missing_for_compile
-from lab.machine.fresh_process import call_in_subprocess
+from lab.machine.fresh_process import fresh_process, silence_stdout
 from lab.machine.gpus.graphs import recorded
 from lab.results.reasons import FAILED, NEEDS, NEEDS_GPU, NO_TORCHSCRIPT, OFF, Reason
 from lab.timing.clock import read_clock
@@ -220,18 +221,36 @@ def obstacle(name: str, device: torch.device, compilers: bool) -> Reason | None:
     return Reason(NEEDS, missing) if missing else None
 
 
-def in_own_process(function: Callable[..., T], variant: str, *arguments: Any) -> T | Reason:
-    """What function(variant, *arguments) returns in a fresh process, or the signal that ended it.
+def of_each(
+    variants: Sequence[str], function: Callable[..., T], *arguments: Any
+) -> dict[str, T | Reason]:
+    """What function(variant, *arguments) returns for each variant, all in one fresh process.
 
     A compiler's mistake can crash whoever loads or calls what it made: on an H200, it ended a
-    process that built the AOTInductor package.
+    process that built the AOTInductor package. Such a variant has the signal, and a new process
+    has the rest.
     """
-    try:
-        return call_in_subprocess(f"the process for {variant}", function, variant, *arguments)
-    except ProcessEndedError as error:
-        if error.code is None or error.code >= 0:
-            raise
-        return Reason(FAILED, signal.Signals(-error.code).name)
+    found: dict[str, T | Reason] = {}
+    while left := variants[len(found) :]:
+        with fresh_process(
+            "the process of all forms", _serve, left, function, *arguments
+        ) as process:
+            try:
+                for variant in left:
+                    found[variant] = process.receive()
+            except ProcessEndedError as error:
+                if error.code is None or error.code >= 0:
+                    raise
+                found[variant] = Reason(FAILED, signal.Signals(-error.code).name)
+    return found
+
+
+def _serve(
+    link: Connection, variants: Sequence[str], function: Callable[..., object], *arguments: Any
+) -> None:
+    silence_stdout()
+    for variant in variants:
+        link.send(function(variant, *arguments))
 
 
 def _used_compiled(form: Form, use: Callable[[Form], T], inputs: Sequence[Tensor]) -> T:

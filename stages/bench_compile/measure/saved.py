@@ -20,9 +20,9 @@ from stages.bench_compile.measure.forms import (
     Form,
     batches,
     exported,
-    in_own_process,
     missing_script,
     mlp,
+    of_each,
     quiet_torch,
     script,
 )
@@ -43,9 +43,8 @@ def measure_saved(net: nn.Module, seed: int, devices: Devices, folder: Path) -> 
     save(net, X, folder)
     kind = devices.kind
     measured: list[Measurement] = []
-    for variant in FILES:
+    for variant, found in of_each([*FILES], load_anew, folder, devices.devices[0]).items():
         lack = missing_script() if variant == SCRIPT else None
-        found = in_own_process(load_anew, variant, folder, devices.devices[0])
         if isinstance(found, Reason):
             measured.append(skip("saved_load", variant, lack or found, kind))
             continue

@@ -6,7 +6,7 @@ import torch
 
 from lab.results.reasons import Reason
 from stages.bench_compile.measure import params as names
-from stages.bench_compile.measure.forms import FILES, in_own_process, mlp
+from stages.bench_compile.measure.forms import FILES, mlp, of_each
 from stages.bench_compile.measure.saved import LOADS, load_anew, save
 
 CPU = torch.device("cpu")
@@ -26,8 +26,8 @@ def forms(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_saved_forms_give_the_same_in_a_new_process(forms):
     assert load_anew(names.AOT, forms, CPU) == Reason("failed", "not saved")
-    for name in set(FILES) - {names.AOT}:
-        form = in_own_process(load_anew, name, forms, CPU)
+    names_there = [name for name in FILES if name != names.AOT]
+    for name, form in of_each(names_there, load_anew, forms, CPU).items():
         assert form["difference"] <= 1e-5, name
         assert form["bytes"] > 4 * 164_000, "all parameters are in the file"
         assert len(form["load_s"]) == LOADS
