@@ -19,15 +19,15 @@ from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
 from lab.core.params import PARAMS_FILE
 from lab.data.datasets import DATA, SOURCE_FILE
 from lab.results.derived import taken_under
+from lab.results.diff import Taken
 from lab.results.documents import read_hardware
-from lab.results.findings import Over
 from lab.results.stats import FEWEST
 from lab.tools.profiles import merge
 from lab.tools.record.commands import run_stage
 from lab.tools.record.gpu_state import gpu_state, library_versions
 from lab.tools.record.parts import Part, deadline_s, in_order
 from lab.tools.record.traces import collect
-from lab.tools.references import path_of, read_reference, stage_of
+from lab.tools.references import path_of, read_reference, stage_of, taken_of
 
 BUDGET_S = 600
 RESERVE_S = 10.0  # of the budget, to end the last stage, judge it and write
@@ -70,7 +70,8 @@ def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | Non
             shutil.rmtree(kept, ignore_errors=True)
         if left is None:
             left = in_order(document["hardware"]["accelerator"]["count"])
-        left = [part for part in left if not decides(stages.get(part.folder))] or left
+        taken = taken_of(document)
+        left = [part for part in left if not enough(taken.get(part.folder))] or left
         finished: set[str] = set()
         while left:
             part, left_s = left[0], end - time.monotonic()
@@ -107,12 +108,9 @@ def earlier(path: Path, hardware: Mapping[str, Any], profile: str) -> dict[str, 
     return {"stages": found["stages"], "claims": found.get("claims", [])}
 
 
-def decides(stage: str | Mapping[str, Any] | None) -> bool:
-    """Whether a stage of a reference finished, with as many starts as a verdict takes."""
-    if not isinstance(stage, Mapping):
-        return False
-    starts = [f["n"] for f in stage["findings"].values() if f["over"] == Over.STARTS]
-    return max(starts, default=FEWEST) >= FEWEST
+def enough(taken: Taken | None) -> bool:
+    """Whether a stage has finished, with the starts that decide something if it makes any."""
+    return taken is not None and float(taken.conditions.get("starts", FEWEST)) >= FEWEST
 
 
 def prepare(work: Path, profile: str, end: float) -> None:

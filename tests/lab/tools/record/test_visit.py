@@ -14,8 +14,8 @@ from lab.claims.ledger import ledger
 from lab.core.files import read_rows
 from lab.tools import references
 from lab.tools.record.parts import Part
-from lab.tools.record.visit import record
-from tests.helpers import ROOT, committed_params, files, outlived, write_data
+from lab.tools.record.visit import enough, record
+from tests.helpers import COMMITTED, ROOT, committed_params, files, outlived, write_data
 
 pytestmark = pytest.mark.slow
 
@@ -76,6 +76,16 @@ def test_the_next_visit_to_such_a_machine_goes_on_with_what_is_lacking(ready):
     path.write_text(json.dumps(third | {"hardware": third["hardware"] | {"software": software}}))
     assert list(visit(trains)["stages"]) == ["train/record_83"], "of another machine nothing stays"
     assert files(path.with_suffix("")) == {"train/record_83/rows.csv"}
+
+
+@pytest.mark.parametrize(
+    ("name", "lacking"),
+    [("h100", {"bench_parallel", "bench_async", "bench_hardware"}), ("h200", set())],
+)
+def test_a_stage_is_lacking_if_its_starts_decide_nothing_and_a_training_run_has_none(name, lacking):
+    document = references.read_reference(COMMITTED / references.path_of(name))
+    stages = references.taken_of(document)
+    assert {stage for stage, taken in stages.items() if not enough(taken)} == lacking
 
 
 def test_a_visit_that_ends_early_has_what_was_finished_with_its_verdicts(ready):
