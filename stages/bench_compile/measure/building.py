@@ -15,15 +15,7 @@ from lab.results.measurements import Measurement
 from lab.results.reasons import Reason
 from lab.timing.bench import in_unit
 from lab.timing.clock import read_clock
-from stages.bench_compile.measure.forms import (
-    BUILDERS,
-    Form,
-    batches,
-    build,
-    mlp,
-    obstacle,
-    of_each,
-)
+from stages.bench_compile.measure.forms import BUILDERS, Form, batches, build, mlp, of_each
 from stages.bench_compile.measure.params import Params
 
 
@@ -31,15 +23,16 @@ def measure_building(
     params: Params, devices: Devices, folder: Path
 ) -> tuple[list[Measurement], dict[str, Reason]]:
     """Build each form from an empty cache: seconds, and outputs beside eager's; and which crash."""
-    device, compilers = devices.devices[0], params.bench_compile.compilers
-    possible = [variant for variant in BUILDERS if not obstacle(variant, device, compilers)]
-    found = of_each(possible, measure_form, params, devices, folder)
+    found = of_each([*BUILDERS], measure_form, params, devices, folder)
     crashes = {variant: each for variant, each in found.items() if isinstance(each, Reason)}
     return [m for each in found.values() if not isinstance(each, Reason) for m in each], crashes
 
 
 def measure_form(variant: str, params: Params, devices: Devices, folder: Path) -> list[Measurement]:
-    """Seconds to build a form, and its outputs beside eager's; nothing if it does not work here."""
+    """Seconds to build a form, and its outputs beside eager's; nothing if it does not work here.
+
+    The time to build holds the first call, in which compilers work.
+    """
     ours = params.bench_compile
     net = mlp(params.seed).to(devices.devices[0])
     inputs = batches([1, *ours.batch_sizes], params.seed, devices.devices[0])
