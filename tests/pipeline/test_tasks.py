@@ -36,8 +36,9 @@ def test_a_program_runs_on_the_tasks_interpreter_and_its_code_is_passed_on(monke
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     tasks._run(C, "python -c 'import sys; print(sys.executable)'")
-    used = capsys.readouterr().out.splitlines()[-1]  # by another of its names, perhaps
-    assert Path(used).parent == Path(sys.executable).parent
+    used = Path(capsys.readouterr().out.splitlines()[-1])  # by another of its names, perhaps
+    assert used.parent == Path(sys.executable).parent
+    assert used.samefile(sys.executable)
     with pytest.raises(UnexpectedExit) as end:
         tasks._run(C, "python -c 'raise SystemExit(3)'")
     assert end.value.result.exited == 3
