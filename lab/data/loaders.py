@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from lab.data.datasets import DATA
+from lab.machine.fresh_process import end_with_launcher
 from lab.machine.torchvision_import import torchvision
 
 BOOK_WORKERS = 4
@@ -38,10 +39,16 @@ def loader(
         multiprocessing_context=WORKER_START if num_workers else None,
         persistent_workers=keep,
         pin_memory=keep and torch.cuda.is_available(),
-        worker_init_fn=_silence,
+        worker_init_fn=_init_worker,
     )
 
 
-def _silence(worker: int) -> None:
-    """Its process tells its errors; once that is gone, it would only print how its pipes broke."""
+def _init_worker(worker: int) -> None:
+    """Have a worker end with its process, and leave errors to it.
+
+    torch's own worker looks whether its parent is still the one that it had when it began: where
+    that process was gone by then, the worker would stay for good, and keep its pipes open. Without
+    its process it would only print how they broke.
+    """
+    end_with_launcher()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

@@ -204,7 +204,7 @@ def _run(
     arguments: tuple[Any, ...],
 ) -> None:
     """Be the process: serve for as long as the launcher lives."""
-    _end_with_launcher()
+    end_with_launcher()
     gc.freeze()  # what the server has imported: or each collection would look through all of it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C: the launcher decides, and ends this one
     if METHOD == "forkserver":  # by it, locks of a process that is killed would be left behind
@@ -215,6 +215,8 @@ def _run(
     except LabError as error:
         link.send(error)
     except (OSError, EOFError, RuntimeError) as error:
+        with suppress(RuntimeError):  # torch raises one wherever it hears of a worker's end
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         explained = _explain(error)
         if explained is None:
             raise
@@ -246,8 +248,8 @@ def _explain(error: Exception) -> LabError | None:
     return None
 
 
-def _end_with_launcher() -> None:
-    """End this process as soon as its launcher is gone, even if it already is."""
+def end_with_launcher() -> None:
+    """End this process of multiprocessing's with its launcher, even if that is gone already."""
     launcher = multiprocessing.parent_process()
     assert launcher is not None  # noqa: S101
 

@@ -56,3 +56,30 @@ def test_workers_end_after_their_process_is_killed_and_print_nothing():
         process.kill()
         assert process.communicate(timeout=60)[1] == ""
     assert not outlived(workers)
+
+
+LATE = """
+import os
+import time
+import torch
+from torch.utils.data import TensorDataset
+from lab.data.loaders import loader
+
+os.register_at_fork(after_in_child=lambda: time.sleep(1))
+batches = iter(loader(TensorDataset(torch.rand(64, 64), torch.zeros(64)), 8, 2))
+print("started", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="there workers are not forked")
+def test_workers_that_begin_after_their_process_was_killed_end_as_well():
+    words = [sys.executable, "-c", LATE]
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()
+        workers = psutil.Process(process.pid).children()
+        assert len(workers) == 2
+        process.kill()
+    assert not outlived(workers)

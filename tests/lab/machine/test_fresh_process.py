@@ -171,6 +171,27 @@ def test_a_process_whose_loader_loses_a_worker_says_which_and_what_to_do(project
         call_in_subprocess("a loader", load_and_lose_a_worker)
 
 
+class ToldTwiceError(ConnectionResetError):
+    """A lost worker's, of whose end torch's handler tells when this is put into words."""
+
+    def __str__(self):
+        signal.raise_signal(signal.SIGCHLD)
+        return super().__str__()
+
+
+def hear_of_a_lost_worker_twice():
+    def handler(number, frame):
+        raise RuntimeError("DataLoader worker (pid 1) is killed by signal: Killed.")
+
+    signal.signal(signal.SIGCHLD, handler)
+    raise ToldTwiceError("reset by peer")
+
+
+def test_a_lost_worker_of_which_a_process_hears_twice_is_told_once():
+    with pytest.raises(DistributedError, match=r"^a data loader's worker died \(reset by peer\)"):
+        call_in_subprocess("a loader", hear_of_a_lost_worker_twice)
+
+
 LOADS = """
 import sys
 from lab.core.process import run
