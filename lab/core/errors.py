@@ -53,16 +53,6 @@ class DistributedError(LabError):
     exit_code = 7
 
 
-class ProcessEndedError(DistributedError):
-    """A fresh process ended without an answer.
-
-    Attributes:
-        code: its exit code, or -n after signal n.
-    """
-
-    code: int | None = None
-
-
 class SpaceError(LabError):
     """The disk or the memory is full."""
 

@@ -24,7 +24,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
-from lab.core.errors import DistributedError, LabError, MachineError, ProcessEndedError, SpaceError
+from lab.core.errors import DistributedError, LabError, MachineError, SpaceError
 from lab.core.gpu_errors import gpu_error
 from lab.core.process import MORE_OPEN_FILES, ORPHANED, lacks_open_files
 
@@ -53,7 +53,7 @@ class FreshProcess:
         """Send it something that can be pickled.
 
         Raises:
-            ProcessEndedError: it has ended.
+            DistributedError: it has ended.
         """
         with self._expected():
             self.link.send(value)
@@ -81,9 +81,9 @@ class FreshProcess:
             traceback.clear_frames(error.__traceback__)  # of a buffer that Python 3.13 complains of
             self.process.join()
             code = self.process.exitcode
-            ended = ProcessEndedError(f"{self.name} ended with code {code}; its own error is above")
-            ended.code = code
-            raise ended from None
+            raise DistributedError(
+                f"{self.name} ended with code {code}; its own error is above"
+            ) from None
 
 
 def start_server(module: str) -> None:

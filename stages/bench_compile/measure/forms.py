@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from lab.core.errors import LabError, MachineError, ProcessEndedError
+from lab.core.errors import DistributedError, LabError, MachineError
 from lab.machine.devices import missing_compiler, missing_for_compile
 from lab.machine.fresh_process import fresh_process, silence_stdout
 from lab.machine.gpus.graphs import recorded
@@ -238,10 +238,11 @@ def of_each(
             try:
                 for variant in left:
                     found[variant] = process.receive()
-            except ProcessEndedError as error:
-                if error.code is None or error.code >= 0:
+            except DistributedError:
+                code = process.process.exitcode
+                if code is None or code >= 0:
                     raise
-                found[variant] = Reason(FAILED, signal.Signals(-error.code).name)
+                found[variant] = Reason(FAILED, signal.Signals(-code).name)
     return found
 
 
