@@ -212,12 +212,10 @@ def _run(
     os.environ.update(environment)  # the server has what was there when it started
     try:
         serve(link, *arguments)
-    except LabError as error:
-        link.send(error)
-    except (OSError, EOFError, RuntimeError) as error:
+    except (LabError, OSError, EOFError, RuntimeError) as error:
         with suppress(RuntimeError):  # torch raises one wherever it hears of a worker's end
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        explained = _explain(error)
+        explained = error if isinstance(error, LabError) else _explain(error)
         if explained is None:
             raise
         with suppress(OSError):  # unless it is the launcher that is gone
