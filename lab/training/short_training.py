@@ -17,11 +17,9 @@ from lab.data.images import Images
 from lab.nets.lenet import he_lenet_params, lenet, lenet_params
 from lab.nets.models import MODELS
 from lab.results.stats import SMALLEST_EFFECT
-from lab.training.accuracy import accuracy, logits_of
+from lab.training.accuracy import CHANCE, NUM_CLASSES, accuracy, logits_of
 from lab.training.update_steps import Step, sgd_step
 
-NUM_CLASSES = 10
-CHANCE = 1 / NUM_CLASSES  # the accuracy that weights are worth which left the finite numbers
 # the loss of a constant answer; what comes within 2 % of it has learned nothing
 NOTHING_LEARNED = math.log(NUM_CLASSES) * (1 - SMALLEST_EFFECT)
 TENTHS = 10  # of a run, over each of which its losses are averaged

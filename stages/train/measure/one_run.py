@@ -19,6 +19,7 @@ from lab.machine.devices import Devices, precision_on
 from lab.nets.models import MODELS
 from lab.parallel.process_group import check_ranks_agree, own_rank, process_group
 from lab.timing.conditions import LoadMonitor, speed_metrics
+from lab.training.accuracy import NUM_CLASSES, is_chance
 from lab.training.checkpoints import Checkpoints, run_key
 from lab.training.loop import Epoch, Progress, train
 from lab.training.model import Model
@@ -29,6 +30,11 @@ from lab.training.trainer import Trainer, prepare_process
 from stages.train.measure import results
 from stages.train.measure.params import Params
 from stages.train.measure.placement import check_machine_can, check_step_fits, devices_of
+
+SMALL_WEIGHTS = (
+    "The notes draw weights with a standard deviation of 0.01, so signals and gradients almost"
+    " vanish in the first epoch; the page of the stage together has what He initialization changes"
+)
 
 log = logging.getLogger(__name__)
 
@@ -176,12 +182,12 @@ def train_with_checkpoints(
             if is_first:
                 checkpoints.save(len(reached.epochs), len(reached.losses), state)
             if not len(reached.losses):
-                _log_epoch(name, recipe, reached.epochs[-1])
+                _log_epoch(name, recipe, reached.epochs[-1], len(test_set[1]))
             epochs = reached.epochs
     return epochs
 
 
-def _log_epoch(name: str, recipe: RunParams, epoch: Epoch) -> None:
+def _log_epoch(name: str, recipe: RunParams, epoch: Epoch, test_images: int) -> None:
     with tqdm.external_write_mode():
         log.info(
             "%s epoch %d/%d: train loss %.4f, test accuracy %.2f %%, %.2f s, %.0f img/s",
@@ -193,3 +199,10 @@ def _log_epoch(name: str, recipe: RunParams, epoch: Epoch) -> None:
             epoch.seconds,
             recipe.train_images / epoch.seconds,
         )
+        if epoch.epoch == 1 and is_chance(epoch.test_accuracy, test_images):
+            log.info(
+                "%s still guesses: one in %d images is right by chance%s",
+                name,
+                NUM_CLASSES,
+                f". {SMALL_WEIGHTS}" if recipe.net == "lenet" else "",
+            )
