@@ -85,7 +85,9 @@ def read_front(path: Path) -> dict[str, str]:
     return _split(path)[0]
 
 
-def fill_in(path: Path, values: Mapping[str, Any], headings: bool = True) -> Prose:
+def fill_in(
+    path: Path, values: Mapping[str, Any], headings: bool = True, doubtful: bool = False
+) -> Prose:
     """A file's text with the values filled in, in the language that is spoken.
 
     Args:
@@ -93,27 +95,30 @@ def fill_in(path: Path, values: Mapping[str, Any], headings: bool = True) -> Pro
         values: by the names that the file has for them; functions, too.
         headings: whether its headings are those of a question's page; else each is a part of its
             own, named by itself.
+        doubtful: whether the values decide nothing, as in `environment`.
 
     Raises:
         TextError: it uses a name that is none, has another heading, or lacks a line in front.
     """
-    lines, text = filled(path, values)
+    lines, text = filled(path, values, doubtful)
     if headings and (missing := [key for key in FRONT if key not in lines]):
         raise TextError(f"{path}: its front matter lacks {', '.join(missing)}")
     return Prose({key: inline(line) for key, line in lines.items()}, _parts(path, text, headings))
 
 
-def filled(path: Path, values: Mapping[str, Any]) -> tuple[dict[str, str], str]:
+def filled(
+    path: Path, values: Mapping[str, Any], doubtful: bool = False
+) -> tuple[dict[str, str], str]:
     """The front matter and the text with the values filled in, as Markdown still.
 
     Raises:
         TextError: it uses a name that is none.
     """
     front, body, lines_before = _split(path)
-    environment = _environment()
+    templates = environment(doubtful)
     try:
-        text = environment.from_string(_with_breaks(body)).render(values)
-        lines = {key: environment.from_string(line).render(values) for key, line in front.items()}
+        text = templates.from_string(_with_breaks(body)).render(values)
+        lines = {key: templates.from_string(line).render(values) for key, line in front.items()}
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         where = f"{path}, line {line + lines_before}" if line else str(path)
@@ -162,16 +167,23 @@ def _with_breaks(body: str) -> str:
     )
 
 
-def _environment() -> Environment:
+def environment(doubtful: bool = False) -> Environment:
+    """What renders a text, with the filters that it may use.
+
+    Of values that decide nothing each is marked, so that the page shows it in grey, and no ratio
+    says which of two is faster.
+    """
     found = Environment(
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,  # noqa: S701  (_as_text escapes what is filled in)
-        finalize=_as_text,
+        finalize=_as_doubtful_text if doubtful else _as_text,
         keep_trailing_newline=True,
     )
     found.filters |= FILTERS
+    if doubtful:
+        found.filters["which"] = lambda ratio, faster, undecided, slower: undecided
     found.filters["word"] = translation  # of a label that figures have, too
     found.globals["book"] = lambda section: Markup(book.link(section))
     return found
@@ -186,6 +198,14 @@ def _as_text(value: object) -> object:
             raise TemplateError(f"a finding that is filled in is missing ({value.missing})")
         return number(value)
     return value if isinstance(value, Markup) else in_markdown(value)
+
+
+def _as_doubtful_text(value: object) -> object:
+    """The same, marked unless it is of the page itself or empty."""
+    text = _as_text(value)
+    if isinstance(value, Markup) or not text:
+        return text
+    return Markup(f'<span class="doubtful">{text}</span>')
 
 
 def _parts(path: Path, text: str, headings: bool) -> dict[str, Part]:

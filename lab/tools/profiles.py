@@ -104,6 +104,13 @@ def in_use(folder: Path = PROFILES) -> str:
     )
 
 
+def is_smoke(folder: Path = PROFILES) -> bool:
+    """Whether params.yaml has all values of the profile whose numbers mean nothing."""
+    here = dict(leaves(read_yaml(PARAMS_FILE)))
+    small = leaves(read_yaml(folder / "smoke.yaml"))
+    return all(here.get(key) == value for key, value in small)
+
+
 def leaves(document: Any, parents: str = "") -> Iterator[tuple[str, Any]]:
     """Each value of nested mappings, with its dotted key."""
     for key, value in document.items():

@@ -33,6 +33,7 @@ METRICS = (
     "starts_where_adagrad_2_ends_lower_percent_turned_0",
     "starts_where_adagrad_2_ends_lower_percent_turned_45",
 )
+OF_TIMES = False  # the page tells none
 EXCESS = "times the excess loss"
 AS_THE_NOTES = (("momentum 0.9", 0.005), ("AdaGrad", 0.1), ("Adam", 0.01))  # learning rates
 

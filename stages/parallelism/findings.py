@@ -31,6 +31,7 @@ from stages.parallelism.measure.params import (
 from stages.parallelism.measure.schedule import idle_share, schedule
 
 METRICS = ("pipeline_idle_by_flop_percent", INCEPTION_OVER_RESNET, RESNET_OVER_ALEXNET)
+OF_TIMES = False  # bytes are counted
 FEW = 2  # micro-batches, to compare with
 ROUNDING_UNITS, TIMES_THE_NEXT = "float64 rounding units", "times the next network's"
 

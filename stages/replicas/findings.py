@@ -14,6 +14,7 @@ from stages.replicas.measure.params import (
 )
 
 METRICS = ("all_reduce_rebinds_from_one_device_millionths", "batch_norm_gradient_change_percent")
+OF_TIMES = False
 IN_A_WEIGHT = "in a weight (largest difference)"
 IN_A_STATISTIC = "in a running statistic (largest difference)"
 

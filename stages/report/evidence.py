@@ -14,6 +14,7 @@ from lab.report import verdicts
 from lab.report.machines import Machines, machines_of
 from lab.results.diff import Taken, diff
 from lab.results.documents import read_hardware
+from lab.tools.profiles import in_use, is_smoke
 from lab.tools.references import Reference, judged
 
 
@@ -27,6 +28,8 @@ class Evidence:
         references: other machines, without a snapshot of these very results.
         damaged: what is wrong with the files beside them that are none.
         synthetic: the data sets that are look-alikes.
+        profile: of params.yaml.
+        smoke: whether it is the one whose numbers mean nothing, at least in all keys of that.
     """
 
     judgements: Sequence[Judgement]
@@ -34,6 +37,8 @@ class Evidence:
     references: Sequence[Reference]
     damaged: Sequence[str]
     synthetic: Sequence[str]
+    profile: str
+    smoke: bool
 
 
 def read_evidence(reports: Path) -> Evidence:
@@ -54,7 +59,8 @@ def read_evidence(reports: Path) -> Evidence:
         if diff(_taken(here), _taken(reference.judgements)):
             references.append(reference)
     machines = machines_of(reports, read_hardware())
-    return Evidence(judgements, machines, references, damaged, _synthetic(reports))
+    synthetic = _synthetic(reports)
+    return Evidence(judgements, machines, references, damaged, synthetic, in_use(), is_smoke())
 
 
 def _taken(judgements: Mapping[str, Judgement]) -> Taken:

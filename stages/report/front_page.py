@@ -12,7 +12,7 @@ from lab.claims.book_order import HEADINGS
 from lab.report import verdicts
 from lab.report.language import say
 from lab.report.machines import in_one_line
-from lab.report.numbers import interval
+from lab.report.numbers import duration, duration_span, interval
 from lab.report.prose import block, filled
 from lab.report.scales import line_through
 from lab.report.verdicts import Shown
@@ -22,6 +22,7 @@ from stages.report.questions import Question
 from stages.report.site import INDEX, links_from, part, templates, text_of, titles
 
 HERO = "together"  # the stage whose figure stands on the first screen
+TO = "to_83_s"  # the accuracy that it shows
 Questions = Mapping[str, Question]
 Told = tuple[str, object]  # a number in words, and itself
 
@@ -50,8 +51,11 @@ def index(questions: Questions, evidence: Evidence) -> dict[str, object]:
     links = links_from(INDEX)
     answers = {stage: _answer(stage, made, evidence) for stage, made in questions.items()}
     tally = verdicts.tally(verdicts.of_the_notes(evidence.judgements))
+    hero = questions[HERO]
+    shown = None if evidence.smoke else hero.shown.get(HERO)
+    elsewhere = _elsewhere(evidence) if hero.doubt else ""
     return {
-        "hero": part("hero", questions[HERO].shown.get(HERO), links[HERO]),
+        "hero": part("hero", shown, links[HERO], hero.doubt, elsewhere),
         "card": card,
         "notes_overlap": _notes_overlap(questions, evidence),
         "questions": part("questions", HEADINGS, answers, links, titles()),
@@ -68,6 +72,26 @@ def card(stage: str, said: Told, found: Told, caller: Callable[[], str]) -> Mark
         Mark(words, place(each.value), place(each.low), place(each.high)) for words, each in of_both
     ]
     return part("card", links_from(INDEX)[stage], titles()[stage], block(caller()), *marks)
+
+
+def _elsewhere(evidence: Evidence) -> str:
+    """What the first figure shows, as numbers of the other machines that measured it."""
+    found = {
+        machine.name: (of.findings.get(f"notes_{TO}"), of.findings.get(f"best_{TO}"))
+        for machine in evidence.references
+        if (of := machine.taken.get(HERO))
+    }
+    return say("; ").join(
+        say(
+            "{machine}: {before} → {after} ({span})",
+            machine=name,
+            before=duration(before),
+            after=duration(after),
+            span=duration_span(after),
+        )
+        for name, (before, after) in found.items()
+        if before and after
+    )
 
 
 def _notes_overlap(questions: Questions, evidence: Evidence) -> tuple[str, Finding] | None:
@@ -93,6 +117,8 @@ def _answer(stage: str, made: Question, evidence: Evidence) -> Answer:
 def notices(evidence: Evidence) -> list[Markup]:
     """What stands on top where results are not of here, or data not real."""
     machines, found = evidence.machines, []
+    if evidence.smoke:
+        found.append(part("smoke"))
     if elsewhere := len(machines.stages_elsewhere):
         here = in_one_line(machines.here)
         found.append(part("not_of_here", elsewhere, len(machines.folders), here))

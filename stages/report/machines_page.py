@@ -12,7 +12,6 @@ from lab.report.numbers import number, span
 from lab.report.side_by_side import Machines, cell, contradicts, decided_by_gpus, differing
 from lab.report.verdicts import verdict_and_number
 from lab.results.findings import Finding
-from lab.tools.profiles import in_use
 from stages.report.evidence import Evidence, Reference
 
 UNKNOWN = "–"
@@ -41,7 +40,7 @@ def values(of_here: ByStage, evidence: Evidence) -> dict[str, object]:
     judged: Machines = {here: {f.claim.id: f for f in evidence.judgements}} | {
         each.name: each.judgements for each in references
     }
-    facts = {here: _facts(evidence.machines.all()[0], in_use())} | {
+    facts = {here: _facts(evidence.machines.all()[0], evidence.profile)} | {
         each.name: _facts(each.hardware, each.profile) for each in references
     }
     apart = differing(judged)

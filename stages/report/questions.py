@@ -24,16 +24,16 @@ from lab.claims.rules import Verdict
 from lab.claims.verdicts import Judgement
 from lab.core.errors import LabError, NotThereError
 from lab.core.files import REPORTS, ROWS
-from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report import address, verdicts
-from lab.report.benchmarks import trust, undecided
+from lab.report.benchmarks import trust
 from lab.report.days import first_and_last_day
 from lab.report.language import say
 from lab.report.machines import in_one_line, notes_on, speeds
 from lab.report.prose import Prose, fill_in
-from lab.results.documents import read_conditions, read_results
+from lab.results.documents import read_conditions
 from stages.report.calls import QuestionCalls, Shown, failure, in_a_word, of_each_page
 from stages.report.evidence import Evidence
+from stages.report.named import doubt_about, named, read_question
 from stages.report.site import STAGES, in_brief, part, rendered, script_of, text_of, titles
 
 
@@ -44,9 +44,10 @@ class Question:
     Attributes:
         html: the page.
         prose: its text; empty where the results cannot be shown.
-        values: what the text names.
+        values: what the text names, for other pages: nothing where it decides nothing.
         shown: its figures, by name.
         problem: why the results cannot be shown, if they cannot.
+        doubt: why its numbers decide nothing, if they do not; they stand in grey.
         failures: what should have been drawn and was not.
     """
 
@@ -55,6 +56,7 @@ class Question:
     values: Mapping[str, Any]
     shown: Mapping[str, Shown]
     problem: str
+    doubt: str
     failures: Sequence[LabError]
 
     @property
@@ -67,54 +69,29 @@ def question(stage: str, folder: Path, evidence: Evidence) -> Question:
     """A question's page in the language that is spoken, its figures drawn into `folder`."""
     reports = REPORTS / stage
     values: dict[str, Any] = {}
-    problem, prose, conditions = "", Prose({}, {}), {}
+    problem, doubt, prose, conditions = "", "", Prose({}, {}), {}
     calls = QuestionCalls(stage, folder)
     try:
         conditions = read_conditions(reports)
         calls.on_gpu = str(conditions.get("device_kind", "")).startswith("cuda")
-        if getattr(_module(stage, "figures"), "OF_TIMES", True):
-            problem = undecided(conditions, stage)
-        if not problem:
-            results, found = _read(stage, reports)
-            values = named(stage, results, found)
-            figures = _module(stage, "figures").figures(results, found)
-            calls.figures = {each.name: each for each in figures}
-            if find_spec(f"stages.{stage}.page.explorables"):
-                offered = _module(stage, "explorables").explorables(results, found)
-                calls.explorables = {each.name: each for each in offered}
-            functions = {**of_each_page(stage, evidence), **calls.by_name()}
-            prose = fill_in(text_of(stage), values | functions)
+        doubt = doubt_about(stage, conditions, evidence.smoke)
+        results, found = read_question(stage, reports)
+        values = named(stage, results, found)
+        figures = _module(stage, "figures").figures(results, found)
+        calls.figures = {each.name: each for each in figures}
+        if find_spec(f"stages.{stage}.page.explorables"):
+            offered = _module(stage, "explorables").explorables(results, found)
+            calls.explorables = {each.name: each for each in offered}
+        functions = {**of_each_page(stage, evidence), **calls.by_name()}
+        prose = fill_in(text_of(stage), values | functions, doubtful=bool(doubt))
     except NotThereError as error:
         problem = str(error)
     except Exception as error:  # whatever foreign or damaged results lead to
         problem = _not_drawn(stage, error)
         calls.failures.append(failure(stage, error))
-    html = _html(calls, evidence, prose, problem, conditions)
-    return Question(html, prose, values, calls.shown, problem, calls.failures)
-
-
-def _read(stage: str, reports: Path) -> tuple[Any, Any]:
-    """A stage's results and findings; of `train`, those of each run that params.yaml has."""
-    derivation = import_module(f"stages.{stage}.findings")
-    if stage == "train":
-        runs = {
-            name: read_results(reports / name) for name in read_yaml(PARAMS_FILE)[stage]["runs"]
-        }
-        return runs, {name: derivation.findings(results) for name, results in runs.items()}
-    results = read_results(reports)
-    return results, derivation.findings(results)
-
-
-def named(stage: str, results: Any, found: Any) -> dict[str, Any]:
-    """What a text may name: conditions, findings, and what its page makes beside them."""
-    beside = beside_findings(stage, results, found)
-    return beside if stage == "train" else {**results.conditions, **found, **beside}
-
-
-def beside_findings(stage: str, results: Any, found: Any) -> dict[str, Any]:
-    """What a stage's page makes for its text: its `values`, if it has any."""
-    page = _module(stage, "figures")
-    return page.values(results, found) if hasattr(page, "values") else {}
+    html = _html(calls, evidence, prose, problem, doubt, conditions)
+    told = {} if doubt else values
+    return Question(html, prose, told, calls.shown, problem, doubt, calls.failures)
 
 
 def _module(stage: str, name: str) -> Any:
@@ -139,6 +116,7 @@ def _html(
     evidence: Evidence,
     prose: Prose,
     problem: str,
+    doubt: str,
     conditions: Mapping[str, Any],
 ) -> str:
     stage, machines = calls.stage, evidence.machines
@@ -152,9 +130,11 @@ def _html(
             "in_brief": in_brief(prose),
             "days": first_and_last_day([REPORTS / stage]),
             "machine": in_one_line(*machines.of(stage)),
+            "profile": evidence.profile,
             "notices": [part("synthetic_data", evidence.synthetic)] if evidence.synthetic else [],
             "machine_notes": notes_on(machines, stage),
             "problem": problem,
+            "doubt": doubt,
             "parts": prose.parts,
             "tally": verdicts.tally(judgements),
             "judgements": verdicts.by_interest(judgements),

@@ -5,6 +5,7 @@ from lab.results.measurements import Results
 from lab.results.stats import summarise
 
 METRICS = ("test_accuracy_percent", "train_loss", "epoch_s")
+OF_TIMES = False
 SEVERAL = 3  # epochs, of whose times the median is no accident of one
 
 

@@ -17,8 +17,6 @@ from lab.results.findings import Finding, Findings
 from lab.results.measurements import Curve, Measurement, Results, curve_of
 from stages.optimizers.measure.params import COUNTING, DECAYING, PROBLEMS, RULES
 
-OF_TIMES = False  # the page tells none
-
 
 class Run(NamedTuple):
     """An airfoil run by its columns."""

@@ -25,7 +25,6 @@ from stages.parallelism.measure.params import (
 )
 from stages.parallelism.measure.schedule import schedule
 
-OF_TIMES = False  # bytes are counted
 KINDS = {"data": DATA, "pipeline": PIPELINE, "tensor": TENSOR}
 
 

@@ -7,8 +7,6 @@ from lab.results.findings import Findings
 from lab.results.measurements import Results
 from stages.replicas.measure.params import IN_PLACE, REBINDING, VARIANTS, WITH_BATCH_NORM
 
-OF_TIMES = False
-
 
 def values(results: Results, found: Findings) -> dict[str, object]:
     apart, off = (results.curves(name) for name in ("apart", "from_one_device"))

@@ -15,7 +15,6 @@ from lab.results.findings import Finding, Findings
 from lab.results.measurements import Results
 from lab.training.run_params import NOTES, RunParams
 
-OF_TIMES = False
 WITHOUT_BATCH_NORM = ("lenet", "lenet_he", "mlp")
 
 
