@@ -98,6 +98,15 @@ def tally(judgements: Sequence[Judgement]) -> dict[Shown, int]:
     return {SHOWN[verdict]: count[verdict] for verdict in Verdict if count[verdict]}
 
 
+def tally_in_words(judgements: Sequence[Judgement]) -> str:
+    """How many statements hold, fail, and so on, for a terminal, which is English."""
+    counts = [
+        f"{n} {shown.word if n == 1 else shown.word.removesuffix('s')}"  # 1 holds, 2 hold
+        for shown, n in tally(judgements).items()
+    ]
+    return ", ".join(counts)
+
+
 def change_of(f: Judgement) -> str:
     """What would change a verdict."""
     if f.verdict is Verdict.DEPENDS:
