@@ -135,14 +135,14 @@ def repro(c: Context, profile: str = "", stage: str = "") -> None:
     """Reproduce the pipeline: run what params, code, data or hardware changed (dvc repro)."""
     if profile:
         _write_profile(profile)
-    _repro(pipeline.foretell_and_repro, stage)
+    _repro(pipeline.foretell_and_repro, [stage] if stage else [])
 
 
 @task(help={"run": "a name under train.runs of params.yaml"})
 @_with_help
 def train(c: Context, run: str) -> None:
     """Train a run, with what it needs, and redraw the report; a stopped run resumes."""
-    _repro(pipeline.foretell_and_repro, f"train@{run}")
+    _repro(pipeline.foretell_and_repro, [f"train@{run}"])
     report(c)
 
 
@@ -173,16 +173,24 @@ def profile(c: Context, name: str) -> None:
     _write_profile(name)
 
 
-@task(help={"stage": "only this stage and what follows from it; all that measures, if not given"})
-def remeasure(c: Context, stage: str = "probe") -> None:
+@task(
+    help={
+        "stage": "only this stage and what follows from it; all that measures, if not given",
+        "noisy": "only the stages whose times decide nothing, since the machine was busy",
+    }
+)
+def remeasure(c: Context, stage: str = "probe", noisy: bool = False) -> None:
     """Measure again although nothing changed, and redraw the report."""
-    _repro(pipeline.foretell_and_repro, stage, True)
+    if noisy:
+        _repro(pipeline.remeasure_disturbed)
+    else:
+        _repro(pipeline.foretell_and_repro, [stage], True)
 
 
 @task
 def retest(c: Context) -> None:
     """Measure everything again and keep the verdicts, to see what runs agree on."""
-    _repro(pipeline.foretell_and_repro, "probe", True)
+    _repro(pipeline.foretell_and_repro, ["probe"], True)
     from lab.tools.retest import retest
 
     _do(retest)
@@ -193,7 +201,6 @@ def retest(c: Context) -> None:
 def claims(c: Context) -> None:
     """Judge the claims from the results on disk, and redraw the report; in seconds."""
     _repro(pipeline.repro, "--single-item", "claims", "report")
-    print(f"open {ROOT / 'reports' / 'index.html'}")
 
 
 @task(help={"stage": "draw the pages of one question alone, in seconds"})
@@ -203,7 +210,6 @@ def report(c: Context, stage: str | None = None) -> None:
         _run(c, f"python -m stages.report {quote(stage)}")
         return
     _repro(pipeline.repro, "--single-item", "report")
-    print(f"open {ROOT / 'reports' / 'index.html'}")
 
 
 @task(

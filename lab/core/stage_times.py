@@ -6,8 +6,9 @@ A stage's seconds depend on its params, so they are kept by a digest of these: o
 
 import hashlib
 import json
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from lab.core.files import REPORTS, read_json, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 
 COMMITTED, OWN = REPORTS / "stage_seconds.json", Path(".lab") / "stage_seconds.json"
+PLAN = "LAB_PLAN"  # in the environment: the stages that `invoke` is to run, in DVC's order
 SURE_S = 60.0  # of stages timed here, before they count as much as the machine's speed
 
 
@@ -64,8 +66,14 @@ def expected_seconds(stage: str, params: Mapping[str, Any]) -> float | None:
 
 
 def announce(stage: str) -> None:
-    """Say how long a stage will take."""
-    print(f"# {stage}: {in_words(expected_seconds(stage, _params()))}", file=sys.stderr, flush=True)
+    """Say how long a stage will take, and where a run of several stands with it."""
+    params, plan = _params(), os.environ.get(PLAN, "").split()
+    line = stage + in_words([expected_seconds(stage, params)])
+    if stage in plan:
+        at = plan.index(stage)
+        left = in_words([expected_seconds(each, params) for each in plan[at:]])
+        line = f"{at + 1} of {len(plan)}{left and f'{left} left'}: {line}"
+    print(f"# {line}", file=sys.stderr, flush=True)
 
 
 def remember(stage: str, seconds: float) -> None:
@@ -97,14 +105,16 @@ def write_times(path: Path, times: Times) -> None:
     write_json(path, asdict(times))
 
 
-def in_words(seconds: float | None) -> str:
-    """An expected time as a person says it."""
-    if seconds is None:
-        return "not timed with these params yet"
-    if seconds < 90:
-        return f"about {max(1, seconds):.0f} s here"
-    minutes = seconds / 60
-    return f"about {minutes:.0f} min here" if minutes < 120 else f"about {minutes / 60:.1f} h here"
+def in_words(seconds: Sequence[float | None]) -> str:
+    """Say after a comma how long stages take in all; nothing if none was timed with its params."""
+    timed = [each for each in seconds if each is not None]
+    if not timed:
+        return ""
+    total, more = sum(timed), "" if len(timed) == len(seconds) else " or more"
+    if total < 90:
+        return f", about {max(1, total):.0f} s{more}"
+    found = f"{total / 60:.0f} min" if total < 7200 else f"{total / 3600:.1f} h"
+    return f", about {found}{more}"
 
 
 def _params() -> dict[str, Any]:

@@ -1,13 +1,15 @@
 """JSON files that have a form: the machine's facts, and what holds them."""
 
+import contextlib
 import functools
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lab.core.errors import DataError
+from lab.core.errors import DataError, LabError
 from lab.core.files import CONDITIONS, HARDWARE_FILE, MEND, ROWS, read_json, read_rows
+from lab.results.disturbances import disturbances_of
 from lab.results.measurements import Measurement, Results, measurements_of
 
 
@@ -109,6 +111,16 @@ def read_results(folder: Path) -> Results:
 def _measurements(path: Path, content: bytes) -> list[Measurement]:
     """Those of a file with that content, which findings, texts and figures all read."""
     return measurements_of(read_rows(path))
+
+
+def disturbed_stages(reports: Path) -> list[str]:
+    """The stages whose times decide nothing, without the runs of `train`, which claim none."""
+    found = []
+    for path in sorted(reports.glob(f"*/{CONDITIONS}")):
+        with contextlib.suppress(LabError):  # a damaged file, which the stage's page mentions
+            if disturbances_of(read_conditions(path.parent)):
+                found.append(path.parent.name)
+    return found
 
 
 def read_conditions(folder: Path) -> dict[str, Any]:

@@ -7,11 +7,11 @@ committed run, scaled to this machine (lab/core/stage_times.py).
 import json
 import subprocess
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from dvc.exceptions import DvcException
 from dvc.repo import Repo
@@ -39,15 +39,19 @@ FACTS = "import json; from lab.machine.hardware import facts; print(json.dumps(f
 GONE = "deleted"  # what `dvc status` says of a dep that the stage before will make
 
 
-def foretell(target: str, force: bool) -> bool:
-    """Print how long each stage that will run takes here, and their sum.
+class Plan(NamedTuple):
+    """The stages that will run, in DVC's order, and whether all that the machine decides will."""
+
+    stages: Sequence[str]
+    is_whole: bool
+
+
+def foretell(targets: Sequence[str], force: bool) -> Plan:
+    """Print how long the stages that will run take here.
 
     Args:
-        target: a stage, or a run as train@NAME; all if empty.
-        force: the target runs in any case, with what follows from it.
-
-    Returns:
-        True if all that depends on the machine will run.
+        targets: stages, or runs as train@NAME; all if empty.
+        force: the targets run in any case, with what follows from them.
 
     Raises:
         ParamsError: params.yaml has mistakes, or there is no such stage or run. DVC would delete
@@ -58,11 +62,12 @@ def foretell(target: str, force: bool) -> bool:
     check_params()
     try:
         with Repo() as repo:
-            check_target(target, [stage.addressing for stage in repo.index.stages])
-            names = will_run(repo, target, force)
+            for target in targets:
+                check_target(target, [stage.addressing for stage in repo.index.stages])
+            names = will_run(repo, targets, force)
             is_whole = {*planned(repo, {"probe"}, downstream=True)} <= {*names}
     except DvcException:  # DVC says what is wrong when it is to run
-        return False
+        return Plan((), False)
     except OSError as error:
         raise MachineError(
             f"{error.filename}: DVC cannot work there ({error.strerror}); mend the permissions, or"
@@ -71,32 +76,30 @@ def foretell(target: str, force: bool) -> bool:
     check_outputs(names)
     if names == ["probe"]:
         print("# nothing to measure again", flush=True)
-        return False
+        return Plan(names, False)
     write_times(OWN, replace(read_times(OWN), work_s=seconds_of_work()))
     params = read_yaml(PARAMS_FILE)
-    seconds = {name: expected_seconds(name, params) for name in names}
-    for name, each in seconds.items():
-        print(f"# {name}: {in_words(each)}")
-    timed = [each for each in seconds.values() if each is not None]
-    more = f", and {len(names) - len(timed)} not timed yet" if len(timed) < len(names) else ""
-    print(f"# in all, {len(names)} stage(s): {in_words(sum(timed))}{more}", flush=True)
-    return is_whole
+    in_all = in_words([expected_seconds(name, params) for name in names])
+    print(f"# {len(names)} stages to run{in_all}", flush=True)
+    return Plan(names, is_whole)
 
 
-def will_run(repo: Repo, target: str, force: bool) -> list[str]:
-    """The stages that `dvc repro` of the target, or of all, is to run, in its order.
+def will_run(repo: Repo, targets: Sequence[str], force: bool) -> list[str]:
+    """The stages that `dvc repro` of the targets, or of all, is to run, in its order.
 
     What follows from a stage counts as well, except for the probe's facts and the data, which come
     out as they were on the same machine.
     """
-    targets = {stage.addressing for stage in repo.stage.collect(target or None)}
+    collect = repo.stage.collect
+    collected = [stage for target in targets for stage in collect(target)] or collect()
+    wanted = {stage.addressing for stage in collected}
     if force:
-        return planned(repo, targets, downstream=True)
-    status = repo.status([target] if target else None, with_deps=True)
+        return planned(repo, wanted, downstream=True)
+    status = repo.status([*targets] or None, with_deps=True)
     changed = {name for name, reasons in status.items() if any(map(_is_reason, reasons))}
     causes = changed - {"fetch"} - (set() if _machine_changed() else {"probe"})
     running = changed.union(planned(repo, causes, downstream=True) if causes else ())
-    return [name for name in planned(repo, targets) if name in running]
+    return [name for name in planned(repo, wanted) if name in running]
 
 
 def planned(repo: Repo, names: Collection[str], downstream: bool = False) -> list[str]:

@@ -1,4 +1,4 @@
-"""Run DVC as `invoke` does: with a forecast, advice, and its stages' exit codes.
+"""Run DVC as `invoke` does: with a forecast, and its stages' exit codes.
 
 DVC has a process of its own, and its stages end with it. In the process of `invoke`, a signal would
 have to be passed on to a stage that may have had it already, as from a terminal's Ctrl-C, and a
@@ -15,11 +15,14 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from lab.core.errors import MachineError
+from lab.core.files import REPORTS
 from lab.core.process import ERROR_FILE, Stopped, end_family
+from lab.core.stage_times import PLAN
+from lab.results.documents import disturbed_stages
 from lab.tools.dvc_files import clear_stale_dvc_locks
 
 FAILED = 255  # DVC's exit code for a stage that failed, whatever the stage's own
@@ -48,25 +51,30 @@ def environment() -> Iterator[None]:
         os.environ.update(before)
 
 
-def foretell_and_repro(target: str = "", force: bool = False) -> int:
-    """Say how long `dvc repro` will take, run it, and say what to measure again.
+def foretell_and_repro(targets: Sequence[str] = (), force: bool = False) -> int:
+    """Say how long `dvc repro` will take, and run it; each stage says where the run stands.
 
     Args:
-        target: a stage, or a run as train@NAME; all if empty.
-        force: run the target and what follows from it although nothing changed.
+        targets: stages, or runs as train@NAME; all if empty.
+        force: run the targets and what follows from them although nothing changed.
     """
     from lab.tools.forecast import foretell, keep_as_committed  # which import DVC
-    from lab.tools.measure_again import advice, timed
 
     _clear(ERROR_FILE)
-    is_whole = foretell(target, force)
-    options, before = ("--force", "--downstream") if force else (), timed()
-    code = repro(*options, *filter(None, [target]))
-    if is_whole and code == 0:
+    plan = foretell(targets, force)
+    os.environ[PLAN] = " ".join(plan.stages)
+    code = repro(*(("--force", "--downstream") if force else ()), *targets)
+    if plan.is_whole and code == 0:
         keep_as_committed()
-    if code == 0 and (line := advice(before, timed())):
-        print(line, flush=True)
     return code
+
+
+def remeasure_disturbed() -> int:
+    """Measure again the stages whose times decide nothing."""
+    if found := disturbed_stages(REPORTS):
+        return foretell_and_repro(found, force=True)
+    print("all times that are here count; nothing to measure again")
+    return 0
 
 
 def repro(*words: str) -> int:

@@ -102,6 +102,7 @@ def main() -> None:
         _remove_others(FIGURES, "*", figures)
         _remove_others(REPORTS / FOLDER, "*.html", [Path(page).name for page in pages])
         _warn(drawn[ENGLISH], evidence)
+        _tell_where(drawn[ENGLISH], evidence)
     _fail(drawn)
 
 
@@ -121,6 +122,18 @@ def _warn(questions: Mapping[str, Question], evidence: Evidence) -> None:
     if problems := [stage for stage, made in questions.items() if made.problem]:
         which = ", ".join(problems)
         log.warning("no usable results of %s; the page says what brings them", which)
+
+
+def _tell_where(questions: Mapping[str, Question], evidence: Evidence) -> None:
+    """Say what to open, and which pages have numbers that decide nothing."""
+    log.info("open %s", (REPORTS / "index.html").absolute())
+    disturbed = [stage for stage, made in questions.items() if made.doubt]
+    if disturbed and not evidence.smoke:
+        log.warning(
+            "disturbed, so their times decide nothing: %s; when the machine is quiet: `invoke"
+            " remeasure --noisy`",
+            ", ".join(disturbed),
+        )
 
 
 def _fail(drawn: Questions) -> None:
