@@ -5,18 +5,22 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from lab.claims.ledger import ledger
-from lab.claims.rules import Verdict
+from lab.claims.rules import DECIDED, Verdict
 from lab.claims.verdicts import Judgement, judge, rows_of
 from lab.core.errors import LabError
-from lab.core.files import HARDWARE_FILE, METRICS, REPORTS, ROWS, read_rows, write_json, write_rows
+from lab.core.files import HARDWARE_FILE, METRICS, REPORTS, write_json, write_rows
 from lab.core.process import run
-from lab.report.machines import machines_of, warning_of
+from lab.report.machines import in_one_line, machines_of, warning_of
+from lab.report.verdicts import SHOWN, measured, of_the_notes, tally_in_words
 from lab.results.derived import derivation_of
 from lab.results.diff import Taken
 from lab.results.documents import read_hardware, read_results
+from lab.tools.compare import side_of_commit
+from lab.tools.profiles import is_smoke
+
+MOST_TOLD = 3  # statements that came out differently
 
 log = logging.getLogger(__name__)
 
@@ -41,40 +45,51 @@ def measure(taken: Mapping[str, Taken]) -> list[Judgement]:
     return [judge(claim, taken[claim.stage]) for claim in ledger()]
 
 
-def _rows_before(path: Path) -> Sequence[Mapping[str, Any]]:
-    try:
-        return read_rows(path)
-    except LabError:  # they are written anew
-        return ()
-
-
 def summarise(judgements: Sequence[Judgement]) -> dict[str, int]:
     """How many claims got each verdict."""
     counts = Counter(f.verdict for f in judgements)
     return {"total": len(judgements), **{v.value.replace(" ", "_"): counts[v] for v in Verdict}}
 
 
-def changes(
-    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
-) -> Iterator[str]:
-    """A line for each claim whose verdict changed; one that nobody judged was not testable."""
-    old = {row.get("id"): row.get("verdict", "") for row in before if not row.get("case")}
-    for row in (row for row in after if not row["case"]):
-        if row["verdict"] != (known := old.get(row["id"], Verdict.NOT_TESTABLE.value)):
-            interval = f" ({row['low']} to {row['high']})" if row["low"] != "" else ""
-            why = row["reason"] or f"{row['effect']}{interval} {row['unit']}, needed {row['holds']}"
-            yield f"{row['id']}: {known} -> {row['verdict']}: {why}"
+def told(judgements: Sequence[Judgement]) -> Iterator[str]:
+    """Yield how much of the notes and the book holds, and what differs from the committed run."""
+    if is_smoke():
+        yield "The profile smoke decides nothing."
+        return
+    here = of_the_notes(judgements)
+    yield f"{len(here)} statements of the notes and the book: {tally_in_words(here)}"
+    try:
+        committed = side_of_commit("HEAD")
+    except LabError:  # no git, no commit, or damaged results: there is nothing to compare with
+        return
+    there = measure(
+        {claim.stage: committed.taken.get(claim.stage, Taken({})) for claim in ledger()}
+    )
+    verdicts = {f.claim.id: f.verdict for f in there}
+    found = [f for f in here if f.verdict is not verdicts[f.claim.id]]
+    if not found:
+        return
+    whose = committed.hardware != read_hardware() and f", of {in_one_line(committed.hardware)}"
+    yield f"{len(found)} came out differently in the committed results{whose or ''}:"
+    contradicted_first = sorted(
+        found, key=lambda f: {f.verdict, verdicts[f.claim.id]} != {*DECIDED}
+    )
+    for f in contradicted_first[:MOST_TOLD]:
+        number = measured(f)
+        yield (
+            f"  {f.claim.says.en.rstrip('.')}: {SHOWN[f.verdict].word} here"
+            f"{f' ({number})' if number else ''}, {SHOWN[verdicts[f.claim.id]].word} there"
+        )
 
 
 def main() -> None:
-    """Judge all claims, write rows and metrics, and say which verdicts changed."""
+    """Judge all claims, write rows and metrics, and tell how much holds."""
     if HARDWARE_FILE.is_file() and (warning := warning_of(machines_of(REPORTS, read_hardware()))):
         log.warning("%s", warning)
     judgements = measure(gather(REPORTS, {claim.stage for claim in ledger()}))
-    before, after = _rows_before(REPORTS / "claims" / ROWS), rows_of(judgements)
-    write_rows(REPORTS / "claims", after)
+    write_rows(REPORTS / "claims", rows_of(judgements))
     write_json(REPORTS / "claims" / METRICS, summarise(judgements))
-    for line in changes(before, after):
+    for line in told(judgements):
         log.info("%s", line)
 
 
