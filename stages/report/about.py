@@ -81,7 +81,7 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
             .render(language=language(), link=links_from(old)[new], title=titles()[new])
         )
     if language() == ENGLISH:
-        found["README.md"] = summary(of_all, evidence)
+        found["README.md"] = summary(of_all, questions, evidence)
     return found
 
 

@@ -85,10 +85,11 @@ def in_a_word(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure as a page shows it: its title, its panels as SVG, and its caption."""
+    """A figure as a page shows it: its title, its panels as SVG, their files, and its caption."""
 
     title: Markup
     panels: Sequence[Markup]
+    files: Sequence[str]
     caption: Markup
 
 
@@ -151,7 +152,7 @@ class QuestionCalls:
             Markup(inlined((self.folder / file).read_text(encoding="utf-8"), title.striptags()))
             for file in figure.files
         ]
-        self.shown[name] = Shown(title, panels, caption)
+        self.shown[name] = Shown(title, panels, figure.files, caption)
         return part("figure_of", name, self.shown[name])
 
     def explorable(self, name: str, title: str, caller: Callable[[], str]) -> Markup:

@@ -3,14 +3,16 @@
 Their texts are stages/report/page/index.<language>.md and summary.en.md.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from lab.claims.book_order import HEADINGS
+from lab.core.files import REPORTS, ROWS
 from lab.report import verdicts
-from lab.report.language import say
+from lab.report.language import in_markdown, say
 from lab.report.machines import in_one_line
 from lab.report.numbers import duration, duration_span, interval
 from lab.report.prose import block, filled
@@ -127,8 +129,8 @@ def notices(evidence: Evidence) -> list[Markup]:
     return found
 
 
-def summary(values: Mapping[str, object], evidence: Evidence) -> str:
-    """What came out, for a code host, which shows Markdown; the project's README has it, too."""
+def summary(values: Mapping[str, object], questions: Questions, evidence: Evidence) -> str:
+    """What came out, for a code host, which shows Markdown."""
     front, text = filled(text_of("summary"), values)
     return (
         templates()
@@ -137,6 +139,28 @@ def summary(values: Mapping[str, object], evidence: Evidence) -> str:
             title=front["title"],
             text=Markup(text.strip() + "\n"),
             notices=notices(evidence),
-            hero=titles()[HERO],
+            headings=HEADINGS,
+            rows={stage: _row(stage, made, evidence) for stage, made in questions.items()},
         )
     )
+
+
+def _row(stage: str, made: Question, evidence: Evidence) -> dict[str, object]:
+    """What the summary says of a question, as Markdown."""
+    answer = _answer(stage, made, evidence)
+    data = [path for path in (f"{stage}/{ROWS}", f"{stage}/") if (REPORTS / path).exists()]
+    figure = next(iter(made.shown.values()), None)
+    return {
+        "title": _as_markdown(titles()[stage]),
+        "number": "not measured" if made.problem else _as_markdown(answer.number) or "–",
+        "answer": _as_markdown(answer.finding),
+        "tally": answer.tally,
+        "data": data[0] if data else "",  # the folder of those that have several files
+        "figure": figure and (_as_markdown(figure.title), figure.files[0]),
+    }
+
+
+def _as_markdown(text: str) -> Markup:
+    """A line of a page, be it HTML or not, as Markdown."""
+    line = in_markdown(escape(text).striptags())
+    return Markup(re.sub(r"\\`(.+?)\\`", r"<code>\1</code>", line))

@@ -90,6 +90,9 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
     for stage in (*failed, "scaling"):  # whose results are not there yet
         for name in (f"{stage}.html", f"{stage}.zh.html"):
             assert re.search(f'class="banner".*reports/{stage}', pages[name]), name
+    summary = (reports / "README.md").read_text()
+    assert EVIL not in summary
+    assert re.search(r"(?m)^\| not measured \| .*\(#scaling\) \| .*reports/scaling", summary)
     for words in ("KeyError", "ValueError"):
         assert words not in pages["index.html"]
     assert "<figure" in pages["bench_hardware.html"], "what is whole is shown"
