@@ -57,7 +57,8 @@ def _committed() -> Path:
         for name in filter(None, os.fsdecode(new).split("\0")):
             (Path(made) / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, Path(made) / name)
-        (Path(made) / "stages").symlink_to(ROOT / "stages")  # to which pages lead
+        for name in ("stages", "notebooks", "LICENSE", "LICENSE-TEXT.md"):  # to which pages lead
+            (Path(made) / name).symlink_to(ROOT / name)
     return Path(made)
 
 

@@ -12,7 +12,6 @@ from typing import Any
 from markupsafe import Markup
 
 from lab.core.errors import LabError
-from lab.report import address
 from lab.report.code import coloured
 from lab.report.inline_svg import inlined
 from lab.report.language import ENGLISH, in_markdown, language, say
@@ -20,14 +19,14 @@ from lab.report.page import Explorable, Figure
 from lab.report.prose import TextError, block
 from lab.report.verdicts import SHOWN, in_brief
 from stages.report.evidence import Evidence
-from stages.report.site import CARD, STAGES, links_from, part, titles
+from stages.report.site import CARD, STAGES, links_from, part, published, titles
 
-Calls = Mapping[str, object]  # functions and addresses, by the names that texts have for them
+Calls = Mapping[str, object]  # functions, by the names that texts have for them
 log = logging.getLogger(__name__)
 
 
 def of_each_page(name: str, evidence: Evidence) -> Calls:
-    """What leads from a page to others: links, the verdicts that it names, the source."""
+    """What leads from a page to others: links, the verdicts that it names."""
     links, by_id = links_from(name), {f.claim.id: f for f in evidence.judgements}
 
     def page(name: str) -> Markup:
@@ -61,7 +60,7 @@ def of_each_page(name: str, evidence: Evidence) -> Calls:
         "claim": claim,
         "evidence": evidence_of,
         "verdict_of": verdict_of,
-        "source_url": address.source(),
+        "published": published,
     }
 
 

@@ -24,7 +24,7 @@ from lab.claims.rules import Verdict
 from lab.claims.verdicts import Judgement
 from lab.core.errors import LabError, NotThereError
 from lab.core.files import REPORTS, ROWS
-from lab.report import address, verdicts
+from lab.report import verdicts
 from lab.report.benchmarks import trust
 from lab.report.days import first_and_last_day
 from lab.report.language import say
@@ -174,7 +174,8 @@ def _filled(
 def _files(stage: str) -> dict[str, str]:
     """What the page rests on, and where its text can be changed."""
     data = sorted((REPORTS / stage).rglob(ROWS))
+    code = f"stages/{stage}/__main__.py"  # a web site shows no folder
     return {
         **{path.as_posix(): f"../{path.relative_to(REPORTS).as_posix()}" for path in data},
-        f"stages/{stage}": address.source(f"stages/{stage}"),  # a web site shows no folder
+        code: f"../../{code}",
     }

@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from lab.claims.book_order import BOOK_ORDER, PLACES
-from lab.report import address, book, verdicts
+from lab.report import book, verdicts
 from lab.report.language import CHINESE, ENGLISH, language, localized, say, translation
 from lab.report.prose import ANSWER, Prose, inline, read_front
 
@@ -74,14 +74,29 @@ def rendered(template: str, page: str, content: Mapping[str, Any]) -> str:
             file=page,
             links=links_from(page),
             titles=titles(),
-            addresses={each: address.report(file_of(page, each)) for each in (ENGLISH, CHINESE)},
-            card=address.report(CARD),
+            root="../" if page == INDEX else "../../",
+            addresses={each: _address(file_of(page, each)) for each in (ENGLISH, CHINESE)},
+            card=_address(CARD),
             other_language=Path(file_of(page, other)).name,
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             style=Markup((HERE / "templates" / "style.css").read_text("utf-8")),
         )
     )
+
+
+def _address(file: str) -> str:
+    """Where a file under reports is once it is published, with `lab.tools.site`'s placeholder."""
+    return "{pages}" + file.removesuffix("index.html")
+
+
+def published(text: str, on: str = "published") -> Markup:
+    """Markdown that only a published page shows; `lab.tools.site` fills its placeholders in.
+
+    With `on="github"`, only one whose source is on GitHub.
+    """
+    html = inline(text).replace("%7B", "{").replace("%7D", "}")  # as links have them
+    return Markup(f"<!--{on} {html} -->")
 
 
 def in_brief(prose: Prose) -> str:
@@ -109,9 +124,7 @@ def templates() -> Environment:
         autoescape=True,
         keep_trailing_newline=True,
     )
-    found.globals.update(
-        say=say, text=with_tags, address=address, book=book, places=PLACES, verdicts=verdicts
-    )
+    found.globals.update(say=say, text=with_tags, book=book, places=PLACES, verdicts=verdicts)
     found.filters.update(code=with_code, localized=localized)
     return found
 

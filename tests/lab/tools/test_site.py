@@ -1,9 +1,11 @@
 """The report's web site as the workflow makes it, read as a browser reads it."""
 
+import re
 import shlex
 import struct
 import subprocess
 import sys
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
@@ -11,20 +13,39 @@ from urllib.parse import unquote, urljoin, urlsplit
 import pytest
 
 from lab.core.params import read_yaml
-from lab.report import address
 from lab.tools.site import SITE
 from tests.helpers import COMMITTED, ROOT, files
 
 [WORKFLOW] = read_yaml(ROOT / ".github" / "workflows" / "pages.yml")["jobs"].values()
 [COMMAND] = [step["run"] for step in WORKFLOW["steps"] if "run" in step]
+PAGES, COMMIT = "https://x.example/y/", "0123456789" * 4
+FOUND = {  # by the workflow when it runs
+    "steps.pages.outputs.base_url": PAGES.rstrip("/"),
+    "github.repository": "o/n",
+    "github.sha": COMMIT,
+}
+OTHERS = re.compile(  # what a page leads to beside the site and its source, or has in its pictures
+    r"https?://(zh\.d2l\.ai|d2l\.ai|arxiv\.org|github\.com/d2l-ai|www\.w3\.org"
+    r"|colab\.research\.google\.com|kaggle\.com)\b|data:"
+)
+OPTIONS = ("--pages", PAGES, "--source", "https://code.example/o/n", "--commit", COMMIT)
 
 
-def make_site(project: Path) -> subprocess.CompletedProcess[str]:
-    """Run the workflow's command where no package is installed."""
-    python, *words = shlex.split(COMMAND)
-    assert python == "python3"
-    command = [sys.executable, "-S", *words]
+def make_site(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Make the site where no package is installed."""
+    command = [sys.executable, "-S", "-m", "lab.tools.site", *words]
     return subprocess.run(command, cwd=project, capture_output=True, text=True)
+
+
+def publish(project: Path, server: str) -> Path:
+    """Run the workflow's command as that server's, and return the site."""
+    found = FOUND | {"github.server_url": server}
+    command = re.sub(r"\$\{\{ (.*?) \}\}", lambda each: found[each[1]], COMMAND)
+    python, _, module, *options = shlex.split(command)
+    assert (python, module) == ("python3", "lab.tools.site")
+    made = make_site(project, *options)
+    assert made.returncode == 0, made.stderr
+    return project / SITE
 
 
 @pytest.fixture
@@ -36,15 +57,28 @@ def project(tmp_path):
     return tmp_path
 
 
+@pytest.fixture
+def committed(project):
+    """The project with the committed report."""
+    (project / "reports").symlink_to(COMMITTED / "reports")
+    return project
+
+
 class Page(HTMLParser):
-    """What a page leads to and shows, and what can be led to."""
+    """What a page leads to and shows, and what can be led to.
+
+    Attributes:
+        urls: of links, and whatever else in its text is an absolute address.
+    """
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.urls: list[str] = []
         self.ids: set[str] = set()
         self.said: dict[str, str] = {}
-        self.feed(path.read_text())
+        text = path.read_text()
+        self.feed(text)
+        self.urls += re.findall(r"https?://[^\s\"'<>{}]+", unescape(text))
 
     def handle_starttag(self, tag, attrs):
         given = dict(attrs)
@@ -52,36 +86,36 @@ class Page(HTMLParser):
         self.urls += [given[name] for name in ("href", "xlink:href", "src") if given.get(name)]
         if tag == "meta" and (name := given.get("property")):
             self.said[name] = given["content"]
-            self.urls += [given["content"]] if name in ("og:url", "og:image") else []
 
 
-def test_all_that_the_committed_pages_lead_to_is_on_the_site_or_in_the_source(project):
-    (project / "reports").symlink_to(COMMITTED / "reports")
-    made = make_site(project)
-    assert made.returncode == 0, made.stderr
-    site = project / SITE
-    assert {step["with"]["path"] for step in WORKFLOW["steps"] if "with" in step} == {str(SITE)}
-    names = files(site)
-    pages = {name: Page(site / name) for name in names if name.endswith(".html")}
-    report, tree = address.report(), address.source("")
-    led_to, wrong = {"index.html"}, []
+def pages_of(site: Path) -> dict[str, Page]:
+    return {path: Page(site / path) for path in files(site) if path.endswith(".html")}
+
+
+def astray(site: Path, root: str, source: str) -> list[tuple[str, str]]:
+    """The links of a site's pages that lead to nothing in it or the source, or that none names."""
+    pages, names, wrong = pages_of(site), files(site), []
     for page, read in pages.items():
-        for url in (urljoin(report + page, each) for each in read.urls):
-            file = unquote(urlsplit(url.removeprefix(report)).path) or "index.html"
-            fragment = urlsplit(url).fragment
-            if url.startswith(report):
-                led_to.add(file)
+        for url in (urljoin(root + page, each) for each in read.urls):
+            if url.startswith(root):
+                file = unquote(urlsplit(url.removeprefix(root)).path) or "index.html"
+                fragment = urlsplit(url).fragment
                 known = file in names and (file not in pages or fragment in lands_on(pages[file]))
-            elif url.startswith(f"{tree}/tree/main/"):
-                known = (ROOT / url.removeprefix(f"{tree}/tree/main/")).exists()
-            else:  # nothing else of the host that has the site
-                known = urlsplit(url).netloc != urlsplit(report).netloc
+            elif url.startswith(source):
+                known = is_in_the_source(url.removeprefix(source))
+            else:
+                known = OTHERS.match(url) is not None
             if not known:
                 wrong.append((page, url))
-    assert wrong == []
-    moved = {page for page, read in pages.items() if not read.said}
-    assert names - led_to <= moved, "only old addresses have no link"
-    assert pages["index.html"].urls and "pages/claims.html" in pages
+    return wrong
+
+
+def is_in_the_source(path: str) -> bool:
+    """Whether a code host has something there: the repository, a file of the commit, a form."""
+    if form := re.fullmatch(r"/issues/new\?template=(.+)", path):
+        return (ROOT / ".github" / "ISSUE_TEMPLATE" / form[1]).is_file()
+    found = re.fullmatch(rf"(?:/(?:tree|blob)/{COMMIT}(?:/(.+))?)?", path)
+    return found is not None and (ROOT / (found[1] or "")).exists()
 
 
 def lands_on(page: Page) -> set[str]:
@@ -89,9 +123,63 @@ def lands_on(page: Page) -> set[str]:
     return page.ids | {"confirmed", "refuted", "depends", "inconclusive", "untested"}
 
 
-def test_the_picture_of_a_link_has_the_size_that_pages_say():
-    page = Page(COMMITTED / "reports" / "index.html").said
-    file = page["og:image"].removeprefix(address.report())
+def test_a_published_site_names_where_it_is_and_what_it_is_made_from_alone(committed):
+    site = publish(committed, "https://code.example")
+    assert {step["with"]["path"] for step in WORKFLOW["steps"] if "with" in step} == {str(SITE)}
+    assert astray(site, PAGES, "https://code.example/o/n") == []
+    pages = pages_of(site)
+    for name, page in pages.items():
+        if page.said:  # or it is an old address that leads on
+            assert page.said["og:url"] == PAGES + name.removesuffix("index.html")
+            assert f"https://code.example/o/n/tree/{COMMIT}" in page.urls
+    for name in ("index.html", "index.zh.html"):
+        assert "https://code.example/o/n" in pages[name].urls, "to be cloned"
+        assert f"cd n && git checkout {COMMIT}" in unescape((site / name).read_text())
+    for name in ("pages/machines.html", "pages/machines.zh.html"):
+        assert "https://code.example/o/n/issues/new?template=machine.yml" in pages[name].urls
+    notebooks = {name for name in files(site) if name.startswith("notebooks/")}
+    assert notebooks == {"notebooks/record.ipynb", "notebooks/rows.ipynb"}
+    for name in notebooks:
+        text = (site / name).read_text()
+        assert r"SOURCE = \"https://code.example/o/n\"" in text
+        assert rf"COMMIT = \"{COMMIT}\"" in text
+
+
+@pytest.mark.parametrize("server", ["https://github.com", "https://code.example"])
+def test_only_what_is_on_github_opens_in_colab_and_kaggle(committed, server):
+    site = publish(committed, server)
+    assert astray(site, PAGES, f"{server}/o/n") == []
+    notebook = f"blob/{COMMIT}/notebooks/record.ipynb"
+    asked = {
+        f"https://colab.research.google.com/github/o/n/{notebook}",
+        f"https://kaggle.com/kernels/welcome?src={server}/o/n/{notebook}",
+    }
+    for name, page in pages_of(site).items():
+        there = {url for url in page.urls if re.search(r"\b(colab|kaggle)\.", url)}
+        on_github = server == "https://github.com" and "machines" in name
+        assert there == (asked if on_github else set()), name
+
+
+def test_a_site_without_addresses_is_as_the_pages_in_a_clone(committed):
+    made = make_site(committed)
+    assert made.returncode == 0, made.stderr
+    site = committed / SITE
+    assert astray(site, "https://x.invalid/", "https://code.invalid/") == []
+    pages = pages_of(site)
+    for name in pages:
+        assert not re.search("<!--|[{](pages|source|commit)[}]", (site / name).read_text())
+    led_to = {
+        unquote(urlsplit(urljoin(name, url)).path)
+        for name, page in pages.items()
+        for url in page.urls
+    }
+    old = {name for name, page in pages.items() if not page.said}
+    assert files(site) - led_to <= {"index.html", *old}, "nothing else is on it"
+
+
+def test_the_picture_of_a_link_has_the_size_that_pages_say(committed):
+    page = pages_of(publish(committed, "https://code.example"))["index.html"].said
+    file = page["og:image"].removeprefix(PAGES)
     header = (COMMITTED / "reports" / file).read_bytes()[:24]
     assert header[1:4] == b"PNG"
     size = page["og:image:width"], page["og:image:height"]
@@ -123,6 +211,38 @@ def test_a_link_that_leads_nowhere_makes_no_site(project, target):
     (project / "reports").mkdir()
     (project / "reports" / "index.html").write_text(f'<a href="{target}">')
     made = make_site(project)
-    assert made.returncode == 1
+    assert made.returncode == 3
     said = f"ERROR: reports/index.html: leads to {target.removeprefix('../')}, which is no file"
     assert made.stderr.startswith(said) and len(made.stderr.splitlines()) == 1
+
+
+def test_addresses_are_text_in_html(project):
+    (project / "reports").mkdir()
+    page = '<!--published <a href="{source}">\n{repository} {name}</a> -->'
+    (project / "reports" / "index.html").write_text(page)
+    options = ("--pages", "https://x.example", "--source", "http://code.example/a&b/n.git/")
+    assert make_site(project, *options, "--commit", COMMIT).returncode == 0
+    shown = '<a href="http://code.example/a&amp;b/n">\na&amp;b/n n</a>'
+    assert (project / SITE / "index.html").read_text() == shown
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--pages", "x.example/y"),
+        ("--pages", "javascript:alert(1)//https://x.example"),
+        ("--source", 'https://code.example/"><script>'),
+        ("--source", "git@code.example:o/n"),
+        ("--commit", "main"),
+    ],
+)
+def test_what_is_no_address_or_commit_is_refused(project, option, value):
+    i = OPTIONS.index(option)
+    made = make_site(project, *OPTIONS[: i + 1], value, *OPTIONS[i + 2 :])
+    assert made.returncode == 2
+    assert made.stderr.startswith(f"ERROR: {option} {value}: expected")
+    assert len(made.stderr.splitlines()) == 1
+
+
+def test_addresses_are_given_together(project):
+    assert make_site(project, *OPTIONS[:4]).returncode == 2
