@@ -14,7 +14,6 @@ from lab.claims.book_order import PLACES
 from lab.claims.ledger import ledger
 from lab.core.errors import ParamsError
 from lab.core.files import write_atomically
-from lab.report import address
 from lab.report.book import SECTIONS
 from lab.tools.deps import with_deps
 
@@ -69,8 +68,7 @@ def write_stage(name: str, book: str, question: str) -> None:
     heading = "One machine" if book.startswith("13.") else "Optimization"
     last = [stage for stage, place in PLACES.items() if place.heading == heading][-1]
     place = f'    "{name}": Place("{heading}", ("{book}",)),\n'
-    page = address.report(f"pages/{name}.html")
-    row = f"| [{question}]({page}) | {book} | [`{name}`](stages/{name}/) |\n"
+    row = f"| [{question}](reports/README.md#{name}) | {book} | [`{name}`](stages/{name}/) |\n"
     entries = {
         "lab/claims/book_order.py": lambda text: _after(f'    "{last}": Place(', place, text),
         "README.md": lambda text: _after(f"(stages/{last}/)", row, text),
