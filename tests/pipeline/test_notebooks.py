@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom, and lead to this project."""
+"""The notebooks run from top to bottom, on code from where their reader says."""
 
 import re
 import tomllib
@@ -6,14 +6,15 @@ import tomllib
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 from packaging.requirements import Requirement
 
 from lab.core.files import read_json
-from lab.report import address
 from tests.helpers import ROOT, write_data
-from tests.pipeline.conftest import shell
+from tests.pipeline.conftest import commit, shell
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 SMALL = {"NAME": "of-a-test", "PROFILE": "smoke", "BUDGET": 120}
 
 
@@ -21,14 +22,13 @@ def read(path):
     return nbformat.read(path, as_version=4)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_outputs_are_not_committed_and_addresses_are_the_projects(path):
+@each_notebook
+def test_neither_outputs_nor_addresses_are_committed(path):
     notebook = read(path)
     nbformat.validate(notebook)
     assert [c for c in notebook.cells if c.get("outputs") or c.get("execution_count")] == []
-    addresses = re.findall(r"github(?:\.com)?/([\w-]+/[\w-]+)", nbformat.writes(notebook))
-    assert {f"https://github.com/{each}" for each in addresses} == {address.source()}
-    assert nbformat.writes(notebook).count(f"notebooks/{path.name}") == 2
+    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    assert re.findall(r'^(\w+) = ""', first.source, re.MULTILINE) == ["SOURCE", "COMMIT"]
 
 
 def test_the_torch_that_replaces_an_older_one_is_the_oldest_that_is_promised():
@@ -54,8 +54,19 @@ def run(notebook, folder):
     return client.execute()
 
 
+def fill_in(cell, **values):
+    """Give the names that a cell asks for other values."""
+    for name, value in values.items():
+        cell.source, n = re.subn(f"(?m)^{name} = [^ ]*", f"{name} = {value!r}", cell.source)
+        assert n == 1, name
+
+
 def shown(cell, kind):
     return "".join(out["data"].get(kind, "") for out in cell.outputs if "data" in out)
+
+
+def said(cell):
+    return "".join(out["text"] for out in cell.outputs if out["output_type"] == "stream")
 
 
 @pytest.mark.slow
@@ -63,7 +74,7 @@ def test_a_record_is_made_shown_and_offered_and_nothing_else_changes(clone):
     write_data(clone / "data", train=600, test=100)
     notebook = read(clone / "notebooks" / "record.ipynb")
     cells = {cell.id: cell for cell in notebook.cells}
-    cells["machine"].source = "\n".join(f"{name} = {value!r}" for name, value in SMALL.items())
+    fill_in(cells["machine"], **SMALL)
     run(notebook, clone)
     record = read_json(clone / "reports" / "reference" / "of-a-test.json")
     assert record["claims"]
@@ -75,17 +86,59 @@ def test_a_record_is_made_shown_and_offered_and_nothing_else_changes(clone):
     assert changed == [f"?? reports/reference/of-a-test{end}" for end in (".json", "/")]
 
 
-@pytest.mark.slow
-def test_where_there_is_no_checkout_the_code_is_fetched(clone, tmp_path):
-    (tmp_path / "d2l-lab").symlink_to(clone)
-    (tmp_path / "notebooks").mkdir()
-    notebook = read(clone / "notebooks" / "record.ipynb")
+def run_elsewhere(path, folder, **values):
+    """Run the cells up to the first after that which fetches, where there is no checkout."""
+    (folder / "notebooks").mkdir()
+    notebook = read(path)
     ids = [cell.id for cell in notebook.cells]
-    notebook.cells = notebook.cells[: ids.index("install") + 1]
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     fetch = notebook.cells[ids.index("fetch")]
-    fetch.source = fetch.source.replace(address.source(), (tmp_path / "d2l-lab").as_uri())
-    run(notebook, tmp_path)
-    assert (tmp_path / "notebooks" / "d2l-lab" / "params.yaml").is_file()
+    after = code[code.index(fetch) + 1]
+    notebook.cells = notebook.cells[: ids.index(after.id) + 1]
+    fill_in(code[0], **values)
+    stopped = None
+    try:
+        run(notebook, folder)
+    except CellExecutionError as error:
+        stopped = error
+    return fetch, after, stopped
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("latest", [True, False])
+@each_notebook
+def test_where_there_is_no_checkout_the_source_is_fetched_and_its_commit_said(
+    clone, tmp_path, path, latest
+):
+    first = shell(clone, "git", "rev-parse", "HEAD").strip()
+    (clone / "later").touch()
+    commit(clone)
+    head = shell(clone, "git", "rev-parse", "HEAD").strip()
+    values = {"SOURCE": clone.as_uri(), "COMMIT": "" if latest else first}
+    fetch, after, stopped = run_elsewhere(path, tmp_path, **values)
+    assert stopped is None
+    assert f"commit {head if latest else first}" in said(fetch)
+    assert after.execution_count
+    assert (tmp_path / "notebooks" / "d2l-lab" / "later").exists() == latest
+
+
+@pytest.mark.slow
+@each_notebook
+def test_without_a_source_it_stops_and_says_in_a_line_what_to_do(tmp_path, path):
+    _, after, stopped = run_elsewhere(path, tmp_path)
+    assert stopped is not None
+    assert len(stopped.evalue.splitlines()) == 1 and "into SOURCE" in stopped.evalue
+    assert "Traceback" not in stopped.traceback
+    assert after.execution_count is None
+
+
+@pytest.mark.slow
+@each_notebook
+def test_a_source_that_cannot_be_fetched_stops_it(tmp_path, path):
+    nowhere = (tmp_path / "nowhere").as_uri()
+    _, after, stopped = run_elsewhere(path, tmp_path, SOURCE=nowhere)
+    assert stopped is not None and nowhere in stopped.evalue
+    assert after.execution_count is None
 
 
 @pytest.mark.slow
