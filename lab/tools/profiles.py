@@ -106,9 +106,11 @@ def in_use(folder: Path = PROFILES) -> str:
 
 def is_smoke(folder: Path = PROFILES) -> bool:
     """Whether params.yaml has all values of the profile whose numbers mean nothing."""
+    file = folder / "smoke.yaml"
+    if not file.is_file():
+        return False
     here = dict(leaves(read_yaml(PARAMS_FILE)))
-    small = leaves(read_yaml(folder / "smoke.yaml"))
-    return all(here.get(key) == value for key, value in small)
+    return all(here.get(key) == value for key, value in leaves(read_yaml(file)))
 
 
 def leaves(document: Any, parents: str = "") -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,7 @@ from lab.claims.verdicts import CPU, GPU_KINDS
 from lab.core.files import REPORTS
 from lab.report import verdicts
 from lab.report.days import first_and_last_day
-from lab.report.language import ENGLISH, language, say
+from lab.report.language import ENGLISH, language, translation
 from lab.report.machines import in_one_line
 from lab.report.prose import fill_in
 from stages.report import claims_page, machines_page
@@ -92,7 +92,7 @@ def _values(found_here: machines_page.ByStage, evidence: Evidence) -> Values:
     machines = evidence.machines.all()
     return {
         "machine": in_one_line(*machines),
-        "profile": say(evidence.profile),
+        "profile": translation(evidence.profile),
         "smoke": evidence.smoke,
         "gpus": any(facts["accelerator"]["count"] for facts in machines),
         "total": len(notes),

@@ -67,7 +67,7 @@ def failing_dvc(monkeypatch, tmp_path):
 
         monkeypatch.setattr(pipeline, "_dvc", dvc)
 
-    monkeypatch.setattr(forecast, "foretell", lambda target, force: False)
+    monkeypatch.setattr(forecast, "foretell", lambda targets, force: forecast.Plan((), False))
     monkeypatch.setattr(tasks, "ROOT", tmp_path)
     monkeypatch.chdir(tmp_path)
     return fail

@@ -11,7 +11,7 @@ from lab.core.files import METRICS, ROWS, read_json
 from lab.results.derived import derivation_of, metrics_of
 from lab.results.documents import read_results
 from lab.results.measurements import Results
-from stages.report.questions import beside_findings
+from stages.report import named
 from tests.helpers import COMMITTED
 
 FOLDERS = sorted(
@@ -69,7 +69,7 @@ def test_a_page_derives_no_finding_again(stage):
     """By the numbers: what a text names beside findings is none of theirs."""
     results = read_results(COMMITTED / "reports" / stage)
     found = derivation_of(stage).findings(results)
-    beside = beside_findings(stage, results, found)
+    beside = named.beside(stage, results, found)
     assert not beside.keys() & found.keys()
     intervals = Counter((each.value, each.low, each.high) for each in found.values() if each)
     twice = [

@@ -4,6 +4,7 @@ from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.stage_times import (
     COMMITTED,
     OWN,
+    PLAN,
     Times,
     announce,
     digest,
@@ -32,7 +33,21 @@ def test_own_times_of_the_same_params_count_before_the_committed_runs(project, c
     edit_params({f"{STAGE}.book_size": before})
     assert usual() == 20.0, "which a run with other params did not overwrite"
     announce(STAGE)
-    assert "bench_async: about 20 s" in capsys.readouterr().err
+    assert capsys.readouterr().err == "# bench_async, about 20 s\n"
+
+
+def test_a_run_says_where_it_is_and_how_long_what_is_left_takes(project, monkeypatch, capsys):
+    monkeypatch.setenv(PLAN, f"probe {STAGE} bench_input fetch")
+    for stage, seconds in {"probe": 1.0, STAGE: 90.0, "bench_input": 30.0}.items():
+        remember(stage, seconds)
+    announce(STAGE)
+    announce("bench_input")
+    announce("scaling")
+    assert capsys.readouterr().err.splitlines() == [
+        "# 2 of 4, about 2 min or more left: bench_async, about 2 min",
+        "# 3 of 4, about 30 s or more left: bench_input, about 30 s",
+        "# scaling",
+    ]
 
 
 def test_the_committed_runs_times_are_scaled_by_the_fixed_work_and_by_stages_timed_here(project):

@@ -57,9 +57,9 @@ def write(path, text="made"):
     Path(path).write_text(text)
 
 
-def run_of(target="", force=False):
+def run_of(*targets, force=False):
     with Repo() as repo:
-        return forecast.will_run(repo, target, force)
+        return forecast.will_run(repo, targets, force)
 
 
 def test_only_the_probe_runs_where_nothing_changed(pipeline):
@@ -181,5 +181,5 @@ def test_where_dvc_cannot_write_it_is_a_line(checkout):
     """As in a read-only checkout: here a file is in a folder's place."""
     Path(".dvc/tmp").touch()
     with pytest.raises(MachineError) as error:
-        forecast.foretell("probe", force=False)
+        forecast.foretell(["probe"], force=False)
     assert (error.value.exit_code, str(error.value).count("\n")) == (4, 0)

@@ -113,22 +113,30 @@ def test_verdicts_of_which_half_are_there_are_not_shown(server, tmp_path):
     assert verdicts.judgements(tmp_path) == []
 
 
-def test_a_verdict_that_changed_is_said_and_no_other(project, caplog):
-    folder = Path("reports/parallelism")
-    folder.mkdir(parents=True)
-    for name in ("rows.csv", "metrics.json", "conditions.json"):
-        shutil.copy(ROOT / folder / name, folder)
-    assert run(claims.main) == 0
-    rows = read_rows(Path("reports/claims/rows.csv"))
-    [d1a] = [row for row in rows if row["id"] == "D1a"]
-    assert d1a["verdict"] == CONFIRMED, "replicas end where one device does"
-    d1a["verdict"] = REFUTED
-    write_rows(Path("reports/claims"), rows)
-    said = []
-    for _ in range(2):
-        caplog.clear()
-        with caplog.at_level("INFO"):
-            assert run(claims.main) == 0
-        said.append(caplog.messages)
-    [changed], nothing = said
-    assert changed.startswith("D1a: refuted -> confirmed: ") and nothing == []
+def judged_messages(caplog) -> list[str]:
+    caplog.clear()
+    with caplog.at_level("INFO"):
+        assert run(claims.main) == 0
+    return caplog.messages
+
+
+def test_it_tells_how_much_holds_and_what_differs_from_the_commit(project, caplog):
+    for stage in ("parallelism", "replicas"):
+        shutil.copytree(COMMITTED / "reports" / stage, project / "reports" / stage)
+    shutil.copy(COMMITTED / "reports" / "hardware.json", project / "reports")
+    there = claims.measure(claims.gather(Path("reports"), FOLDERS))
+    [alone] = judged_messages(caplog)  # git knows nothing of this folder
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "results"]):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True)
+    assert judged_messages(caplog) == [alone]
+
+    shutil.rmtree(project / "reports" / "replicas")
+    lost = [f for f in verdicts.of_the_notes(there) if f.claim.stage == "replicas"]
+    lost = [f for f in lost if f.verdict is not NOT_TESTABLE]
+    counts, head, *lines = judged_messages(caplog)
+    assert counts != alone
+    assert head.startswith(f"{len(lost)} came out differently in the committed results")
+    assert len(lines) == min(3, len(lost)) > 1
+    said = {f.claim.says.en.rstrip(".") for f in lost}
+    assert all(line.strip().rsplit(": ", 1)[0] in said for line in lines)
+    assert all("untested here" in line and line.endswith(" there") for line in lines)
