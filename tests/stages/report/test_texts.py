@@ -11,13 +11,14 @@ import pytest
 
 from lab.claims.book_order import BOOK_ORDER
 from lab.core.files import read_json, write_json
+from lab.report.prose import fill_in
 from lab.results.findings import Finding, Over, exact, missing
 from lab.results.reasons import Reason
 from stages.report import questions
 from tests import made_up
 from tests.helpers import COMMITTED
 from tests.made_up import BENCHES
-from tests.stages.report.texts import MOST_WORDS, check, text_of
+from tests.stages.report.texts import MOST_WORDS, check, check_whole, text_of
 
 UNKNOWN = missing(Reason("skipped"))
 
@@ -78,23 +79,45 @@ DECIDES_NOTHING = {
 }
 
 
+DOUBTFUL = re.compile(r'<span class="doubtful">(.*?)</span>')
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("how", DECIDES_NOTHING)
 @pytest.mark.parametrize("stage", BENCHES)
-def test_times_that_decide_nothing_are_not_told(render, stage, how, tmp_path, monkeypatch):
-    """A page that rests on times says why in place of its answer; others leave the times out."""
+def test_times_that_decide_nothing_stand_in_grey_and_the_rest_stays(
+    render, stage, how, tmp_path, monkeypatch
+):
     more, words = DECIDES_NOTHING[how]
     monkeypatch.chdir(tmp_path)
     made_up.write(stage, tmp_path / "reports", "cpu-virtual")
+    shutil.copy(COMMITTED / "reports" / "hardware.json", tmp_path / "reports")
+    shutil.copy(COMMITTED / "params.yaml", tmp_path)
+    quiet = {language: render(stage, language) for language in ("en", "zh")}
     conditions = tmp_path / "reports" / stage / "conditions.json"
     write_json(conditions, read_json(conditions) | more)
-    shutil.copy(COMMITTED / "reports" / "hardware.json", tmp_path / "reports")
-    of_times = getattr(importlib.import_module(f"stages.{stage}.page.figures"), "OF_TIMES", True)
-    english = render(stage, "en")
-    if of_times:
-        assert words in english.problem
-        assert "<figure" not in english.html
-        assert re.search(r"\d", render(stage, "zh").problem) or how == "one core"
-    elif how != "one core":
-        check(stage, "en", english)
-        assert words in text_of(english.html).visible + text_of(english.html).folded
+    of_times = getattr(importlib.import_module(f"stages.{stage}.findings"), "OF_TIMES", True)
+    for language, page in quiet.items():
+        noisy = render(stage, language)
+        text, before = check_whole(stage, language, noisy), text_of(page.html)
+        assert (text.ids, text.code) == (before.ids, before.code), "no part is lost"
+        assert DOUBTFUL.findall(page.html) == []
+        assert bool(noisy.doubt) == bool(DOUBTFUL.findall(noisy.html)) == of_times
+        if of_times:
+            assert noisy.values == {}, "no other page tells them"
+            assert text.numbers >= before.numbers - {"0"}
+            answer = DOUBTFUL.sub("", noisy.html.split('<div class="answer">')[1].split("</p>")[0])
+            assert not re.search(r"\d[×%]|\d+ ?(ms|s)\b", answer), "each number of it is grey"
+    if of_times or how != "one core":
+        english = text_of(render(stage, "en").html)
+        assert words in english.visible + english.folded
+
+
+@pytest.mark.slow
+def test_a_ratio_of_disturbed_times_is_called_neither_faster_nor_slower(tmp_path):
+    text = tmp_path / "en.md"
+    text.write_text("---\na: b\n---\n{{ x | which('faster', 'undecided', 'slower') }} {{ x }}")
+    twice = {"x": Finding(2.0, 1.9, 2.1, 8, Over.STARTS)}
+    assert "<p>faster 2.0</p>" in fill_in(text, twice, headings=False).parts["answer"].html
+    told = fill_in(text, twice, headings=False, doubtful=True).parts["answer"].html
+    assert DOUBTFUL.findall(told) == ["undecided", "2.0"]
