@@ -101,7 +101,10 @@ def test_dvc_has_the_files_that_fetch_writes_and_no_folder_of_a_users():
 
 
 def test_the_network_is_used_in_few_places():
-    """`download` fetches, the doctor asks whether a source answers; others keep to loopback."""
+    """`download` fetches, the doctor asks whether a source answers; others keep to loopback.
+
+    The file to take home gets its data by itself.
+    """
     network = {
         "requests",
         "pooch",
@@ -112,7 +115,10 @@ def test_the_network_is_used_in_few_places():
         "torch.hub",
     }
     for path in python_files():
-        if not {"download", "doctor", "process_group", "loopback"} & {path.stem, path.parent.name}:
+        if not {"download", "doctor", "process_group", "loopback", "lenet_83"} & {
+            path.stem,
+            path.parent.name,
+        }:
             assert not imports(path) & network, path
 
 

@@ -11,10 +11,11 @@ from lab.core.files import read_rows, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report.figures import PAPER
 from lab.results.derived import taken_under
+from lab.tools.profiles import merge
 from lab.tools.references import stage_of
 from stages.bench_input.measure.params import RESIDENT
 from stages.report.site import ABOUT, INDEX, file_of
-from tests.helpers import edit_params, errors, files, hardware, run_stage, small_run
+from tests.helpers import ROOT, edit_params, errors, files, hardware, run_stage, small_run
 from tests.stages.report.conftest import report_without_torch, write_runs
 
 pytestmark = pytest.mark.slow
@@ -114,3 +115,28 @@ def test_a_run_without_results_is_said(project):
     result = run_stage("stages.report", "bench_asink")
     assert result.returncode == 2
     assert "bench_asink: no page; take some of" in errors(result)[0]
+
+
+def test_what_little_data_give_is_labelled_and_no_headline_is_made_of_it(project):
+    reports = project / "reports"
+    shutil.copytree(ROOT / "profiles", project / "profiles")
+    assert run_stage("stages.report").returncode == 0
+    before = {
+        language: (reports / file_of(INDEX, language)).read_text() for language in ("en", "zh")
+    }
+    summary = (reports / "README.md").read_text()
+    (project / PARAMS_FILE).write_text(merge("smoke", project / "profiles", project / PARAMS_FILE))
+    result = run_stage("stages.report")
+    assert result.returncode == 0, result.stderr
+    for language, index in before.items():
+        smoke = (reports / file_of(INDEX, language)).read_text()
+        assert 'class="card"' in index and 'class="hero' in index and 'class="squares"' in index
+        assert not re.search('class="(card|hero|squares)', smoke)
+        assert [text.count('class="banner"') for text in (index, smoke)] == [0, 1]
+        for stage in BOOK_ORDER:
+            page = (reports / file_of(stage, language)).read_text()
+            assert page.count('class="banner"') == 1 and '<article class="doubtful">' in page, stage
+    bullets = r"(?m)^- \*\*"
+    assert re.search(bullets, summary) and "smoke" not in summary
+    labelled = (reports / "README.md").read_text()
+    assert not re.search(bullets, labelled) and "> Smoke run." in labelled

@@ -1,8 +1,10 @@
 """The file to take home does what the ladder's row does: network, rates, steps, accuracy."""
 
-import os
+import gzip
 import re
 import shutil
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -18,7 +20,6 @@ from lab.training.trainer import Trainer
 from stages.together import lenet_83
 from stages.together.measure.ladder import ladder
 from stages.together.measure.time_to_accuracy import ONE_CYCLE
-from tests import forked
 from tests.helpers import ROOT, write_data
 
 [RECIPE] = [
@@ -90,17 +91,53 @@ def test_it_takes_the_trainers_steps(nets, images, monkeypatch):
     assert (theirs - before).abs().mean() > 0.1, "the steps lead somewhere"
 
 
+def accuracy_of(folder):
+    """What the file prints in a folder that holds nothing else but `images`, by torch alone."""
+    shutil.copy(ROOT / "stages/together/lenet_83.py", folder)
+    without = "import runpy, sys; sys.modules['torchvision'] = sys.modules['lab'] = None; "
+    ended = subprocess.run(
+        [sys.executable, "-c", without + "runpy.run_path('lenet_83.py', run_name='__main__')"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    [percent] = re.findall(r"([\d.]+)% test accuracy after [\d.]+ s\n", ended.stdout)
+    return float(percent)
+
+
+@pytest.mark.slow
+def test_it_needs_torch_alone_and_reads_what_torchvision_would(tmp_path, monkeypatch):
+    write_data(tmp_path / "data", train=600)
+    monkeypatch.chdir(tmp_path)
+    for half in ("train", "t10k"):
+        images, labels = lenet_83.read("data", half)
+        expected = to_tensors(read_fashion_mnist(half))
+        assert_close((images, labels), (expected[0].to(torch.uint8), expected[1]))
+    accuracy_of(tmp_path)
+
+
+@pytest.mark.slow
+def test_it_gets_images_that_are_not_there(tmp_path, monkeypatch):
+    write_data(tmp_path / "data", train=20, test=10)
+    raw = tmp_path / "data" / "FashionMNIST" / "raw"
+    for path in raw.glob("*ubyte"):
+        (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    monkeypatch.setattr(lenet_83, "MIRROR", tmp_path.as_uri())
+    assert_close(
+        lenet_83.read(str(tmp_path / "new"), "t10k"), lenet_83.read(str(tmp_path / "data"), "t10k")
+    )
+
+
 @pytest.mark.slow
 def test_it_reaches_the_accuracy_by_itself(tmp_path):
-    """In a folder that holds nothing of the project but the data; as good as the ladder's row."""
+    """As good as the ladder's row."""
     raw = ROOT / "data" / "FashionMNIST"
     if (
         not raw.exists()
         or '"fashion_mnist": "original"' not in (ROOT / "data/source.json").read_text()
     ):
         pytest.skip("needs the original images in data/")
-    shutil.copytree(raw, tmp_path / "images" / "FashionMNIST")
-    shutil.copy(ROOT / "stages/together/lenet_83.py", tmp_path)
-    ended = forked.run("lenet_83", "images", cwd=tmp_path, env=os.environ, timeout=600)
-    [percent] = re.findall(r"([\d.]+)% test accuracy after [\d.]+ s\n", ended.stdout)
-    assert float(percent) > 82, "83, but for what another machine's rounding changes"
+    shutil.copytree(raw, tmp_path / "data" / "FashionMNIST")
+    assert accuracy_of(tmp_path) > 82, "83, but for what another machine's rounding changes"
