@@ -36,12 +36,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class Slider:
-    """A control of an explorable: a number in a range, also typed.
+    """A control of an explorable: a number in a range, or typed, also beyond the range.
 
     Attributes:
-        step: from one stop to the next; None if it stops anywhere.
+        step: from one stop to the next; None if it stops anywhere, at numbers of three digits.
         log: whether `low`, `high`, `value` and `step` are decimal logarithms.
-        whole: whether the number is rounded to a whole one.
+        whole: whether the number is a whole one.
+        least: the smallest number that may be typed, where the formulas do not hold below it.
+        most: the largest one.
     """
 
     name: str
@@ -53,6 +55,8 @@ class Slider:
     unit: str = ""
     log: bool = False
     whole: bool = False
+    least: float | None = None
+    most: float | None = None
 
     @classmethod
     def over_decades(
@@ -71,22 +75,21 @@ class Slider:
 
     @classmethod
     def by_factors(
-        cls,
-        name: str,
-        label: str,
-        low: float,
-        high: float,
-        value: float,
-        factor: float,
-        unit: str = "",
+        cls, name: str, label: str, low: float, high: float, value: float, factor: float
     ) -> "Slider":
-        """One in steps of a factor, through `value` and as far as `low` and `high`."""
+        """One for whole numbers in steps of a factor, through `value`, from `low` to `high`."""
         step, place = math.log10(factor), math.log10(min(max(value, low), high))
         below = int((place - math.log10(low)) / step + 1e-9)
         above = int((math.log10(high) - place) / step + 1e-9)
         first, last = place - below * step, place + above * step
         # a browser has no stop beyond the end, by however little it is
-        return cls(name, label, first, last + step / 1000, place, step, unit, log=True)
+        end = last + step / 1000
+        return cls(name, label, first, end, place, step, log=True, whole=True)
+
+
+def three_digits(x: float) -> float:
+    """A measured number as a control has it, which shows all the digits that it computes with."""
+    return float(f"{x:.3g}")
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,10 @@ function number(value, digits = 2, fewest = digits) {
   return text.replace("-", "−")
 }
 
-// A number that somebody chose, a slider's or an axis's: as many digits as it has, up to three.
+// A number on an axis: as many digits as it has, up to three; a control's has all that it is
+// computed with.
 const chosen = value => number(value, 3, 1)
+const exactly = value => number(value, 15, 1)
 
 function tenToThe(power) {
   return `10${[...String(power)].map(each => "⁰¹²³⁴⁵⁶⁷⁸⁹"[each] ?? "⁻").join("")}`
@@ -40,30 +42,52 @@ const takesPrefix = unit => /^(s|B|FLOP|)(\/s)?$/.test(unit)
 function withUnit(value, unit, tell = number) {
   if (!takesPrefix(unit)) return `${tell(value)} ${unit}`
   const thousands = Math.floor(Math.log10(Math.abs(value)) / 3 + 1e-9)
-  const power = Number.isFinite(thousands) ? Math.max(-3, Math.min(unit === "s" ? 0 : 5, thousands)) : 0
+  const [least, most] = unit === "s" ? [-3, 0] : [0, 5]
+  const power = Number.isFinite(thousands) ? Math.max(least, Math.min(most, thousands)) : 0
   return `${tell(value / 1000 ** power)} ${PREFIXES[power + 3]}${unit}`.trim()
 }
 
-// What a person types: 26, 26 ms, 400 GB/s; without letters, in the unit that was shown.
+const POWERS = { n: -9, µ: -6, μ: -6, u: -6, m: -3, "": 0, k: 3, K: 3, M: 6, G: 9, T: 12, P: 15 }
+// What may stand behind a number that is typed into a field, by the field's unit: a prefix, a name.
+// Nobody means thousandths of a byte, or thousands of seconds.
+const TYPED = {
+  "": /^()()$/,
+  s: /^([nµμum]?)(s?)$/,
+  B: /^((?:[kKMGTP]i?)?)(B|bytes?|b|bits?|)$/,
+  "B/s": /^((?:[kKMGTP]i?)?)(?:(B|bytes?|b|bits?)(?:\/s|ps)|)$/,
+  "FLOP/s": /^([kKMGTP]?)(?:FLOP\/s|FLOPS|)$/,
+}
+
+// What a person types: 26, 26 ms, 1e9, 1×10⁹, 400 Gb/s, which is 50 GB/s; without a power or letters
+// in the unit that was shown. NaN where any of it is not understood.
 function typedNumber(text, unit, shown) {
-  const value = parseFloat(text.replaceAll(",", "").replace("−", "-"))
-  if (!unit || !takesPrefix(unit)) return value
-  const [, prefix] = (/\p{L}/u.test(text) ? text : shown).match(/([numµkMGTP]?)[A-Za-z/]*$/u)
-  return value * 1000 ** (PREFIXES.indexOf(prefix.replace("u", "µ")) - 3)
+  const plain = text.replace("−", "-").replace(/×10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)/, (_, power) =>
+    `e${[...power].map(each => each === "⁻" ? "-" : "⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(each)).join("")}`)
+  const [, digits = "", power, typed] = plain.match(/^\s*([+-]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d*)(?:\.\d*)?)(?:e([+-]?\d+))?(.*)$/i) ?? []
+  const behind = typed?.replace(/\s/g, "") || (power ? "" : shown.split(" ")[1] ?? "")
+  const [, prefix, name = ""] = behind.match(TYPED[unit]) ?? []
+  if (prefix === undefined) return NaN
+  const thousands = POWERS[prefix[0] ?? ""]
+  const [decimal, binary] = prefix[1] ? [0, 1024 ** (thousands / 3)] : [thousands, 1]
+  const value = Number(`${digits.replaceAll(",", "")}e${Number(power ?? 0) + decimal}`)
+  return value * binary / (/^b(?!y)/.test(name) ? 8 : 1)
+}
+
+// Whether formulas hold for a number: any that somebody means, over 0 where stops are factors apart.
+function makesSense({ dataset }, value) {
+  if ("log" in dataset && value < 1e-15 || "whole" in dataset && !Number.isInteger(value)) return false
+  return Math.abs(value) <= 1e21 && !(value < dataset.least || value > dataset.most)
 }
 
 // A slider holds a number or, where its stops are factors apart, the number's decimal logarithm.
 function numberOf(slider) {
   const place = Number(slider.value)
-  const value = "log" in slider.dataset ? Number((10 ** place).toPrecision(6)) : place
+  const value = "log" in slider.dataset ? Number((10 ** place).toPrecision(slider.step === "any" ? 3 : 6)) : place
   return "whole" in slider.dataset ? Math.round(value) : value
 }
 
-function moveTo(control, value) {
-  if (control.type === "range") {
-    const place = "log" in control.dataset ? Math.log10(value) : Number(value)
-    if (Number.isFinite(place)) control.value = place
-  } else if ([...control.options].some(option => option.value === value)) control.value = value
+function moveTo(slider, value) {
+  slider.value = "log" in slider.dataset ? Math.log10(value) : value
 }
 
 function startExplorable(root) {
@@ -73,10 +97,42 @@ function startExplorable(root) {
   const controls = [...root.querySelectorAll("[name]")]
   const presets = [...root.querySelectorAll("[data-sets]")]
   const picture = new Picture(root.querySelector("svg"))
+  const sliders = controls.filter(control => control.type === "range")
+  // numbers that stand until their slider is moved: those typed, of a preset, of the address
+  const standing = Object.fromEntries(sliders.filter(slider => "log" in slider.dataset).map(
+    slider => [slider.name, Number((10 ** slider.value).toPrecision(6))]))
   const values = () => Object.fromEntries(controls.map(
-    control => [control.name, control.type === "range" ? numberOf(control) : control.value]))
+    control => [control.name, standing[control.name] ?? (control.type === "range" ? numberOf(control) : control.value)]))
 
   let now, found
+
+  const partOf = (control, part) => control.parentElement.querySelector(part)
+
+  // Say beside a field that what stands there is not taken, and which number stays; or no longer.
+  function refuse(slider, message) {
+    const field = partOf(slider, ".typed")
+    if (message) field.setAttribute("aria-invalid", "true")
+    else field.removeAttribute("aria-invalid")
+    partOf(slider, ".refused").textContent = message
+  }
+
+  // Let a control stand at a value, and say whether it makes sense there.
+  function put(control, value) {
+    if (control.type !== "range") {
+      if ([...control.options].some(option => option.value === value)) control.value = value
+      return true
+    }
+    if (!makesSense(control, value)) return false
+    standing[control.name] = value
+    moveTo(control, value)
+    refuse(control, "")
+    return true
+  }
+
+  function moved(slider) {
+    delete standing[slider.name]
+    refuse(slider, "")
+  }
 
   function show() {
     picture.clear()
@@ -86,18 +142,17 @@ function startExplorable(root) {
   function update() {
     now = values()
     found = compute(now, facts)
-    for (const control of controls) {
-      if (control.type !== "range") continue
-      const value = now[control.name], { unit } = control.dataset
-      const text = unit ? withUnit(value, unit, chosen) : chosen(value)
-      control.parentElement.querySelector(".typed").value = text
-      control.setAttribute("aria-valuetext", text)
-      control.dataset.number = now[control.name]
+    for (const slider of sliders) {
+      const value = now[slider.name], { unit } = slider.dataset
+      const text = unit ? withUnit(value, unit, exactly) : exactly(value)
+      const field = partOf(slider, ".typed")
+      if (!field.hasAttribute("aria-invalid")) field.value = text
+      slider.setAttribute("aria-valuetext", text)
+      slider.dataset.number = value
     }
     for (const preset of presets) {
       const sets = Object.entries(JSON.parse(preset.dataset.sets))
-      const same = ([name, value]) => value === now[name] || Math.abs(value / now[name] - 1) < 1e-4
-      preset.setAttribute("aria-pressed", sets.every(same))
+      preset.setAttribute("aria-pressed", sets.every(([name, value]) => value === now[name]))
     }
     for (const control of controls) control.parentElement.hidden = found.unused?.includes(control.name) ?? false
     for (const output of root.querySelectorAll("output")) {
@@ -114,26 +169,31 @@ function startExplorable(root) {
   const keep = () => history.replaceState(null, "", `#${root.id}?${new URLSearchParams(values())}`)
 
   function choose(those) {
-    for (const control of controls) if (control.name in those) moveTo(control, those[control.name])
+    for (const control of controls) if (control.name in those) put(control, those[control.name])
     update()
   }
 
   function restore() {
     const [id, kept] = location.hash.slice(1).split("?")
     if (id !== root.id || !kept) return
-    choose(Object.fromEntries(new URLSearchParams(kept)))
+    const those = Object.fromEntries(new URLSearchParams(kept))
+    for (const { name } of sliders) if (name in those) those[name] = typedNumber(those[name], "", "")
+    choose(those)
     for (let at = root; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true
     root.scrollIntoView()
   }
 
   root.addEventListener("input", event => {
-    if (event.target.name) update()
+    if (!event.target.name) return
+    if (sliders.includes(event.target)) moved(event.target)
+    update()
   })
   root.addEventListener("change", ({ target }) => {
     if (!target.name) { // typed
-      const slider = target.parentElement.querySelector("[name]")
-      moveTo(slider, typedNumber(target.value, slider.dataset.unit, slider.getAttribute("aria-valuetext")))
-      update()
+      const slider = partOf(target, "[name]"), stays = slider.getAttribute("aria-valuetext")
+      const taken = put(slider, typedNumber(target.value, slider.dataset.unit, stays))
+      if (taken) update()
+      else refuse(slider, root.dataset.refused.replace("{value}", stays))
     }
     keep()
   })
@@ -146,7 +206,14 @@ function startExplorable(root) {
   addEventListener("resize", show) // also as a phone brings its keyboard up
   addEventListener("hashchange", restore)
   if (drag) {
-    picture.onDrag((x, y) => choose(drag(x, y)))
+    picture.onDrag((x, y) => {
+      for (const [name, value] of Object.entries(drag(x, y))) {
+        const slider = sliders.find(each => each.name === name)
+        moveTo(slider, value)
+        moved(slider)
+      }
+      update()
+    })
     picture.svg.addEventListener("pointerup", keep)
   }
   root.hidden = false

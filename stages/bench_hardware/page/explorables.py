@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple
 
 from lab.report.language import say
-from lab.report.page import Choice, Explorable, Slider
+from lab.report.page import Choice, Explorable, Slider, three_digits
 from lab.results.findings import Findings
 from lab.results.measurements import Results
 
@@ -33,20 +33,18 @@ COSTS = {
 
 def explorables(results: Results, found: Findings) -> list[Explorable]:
     roof = (found[name].value for name in ("peak_float32_gflop_per_s", "copy_gb_per_s"))
-    return [roofline(results, *roof)]
+    return [roofline(results, *(three_digits(1e9 * each) for each in roof))]
 
 
 def roofline(results: Results, peak: float, bandwidth: float) -> Explorable:
-    """A network's forward pass under a roof, first that of this machine in GFLOP/s and GB/s."""
+    """A network's forward pass under a roof, first that of this machine in FLOP/s and B/s."""
     return Explorable(
         name="roofline",
         controls=[
             Choice("net", say("network"), {net: net for net in COSTS}, "AlexNet"),
             Slider.by_factors("batch", say("images"), 1, MOST_IMAGES, _images(results), 2),
-            Slider.by_factors("peak", say("peak rate"), 1e9, 1e15, 1e9 * peak, 1.15, "FLOP/s"),
-            Slider.by_factors(
-                "bandwidth", say("bandwidth"), 1e9, 1e13, 1e9 * bandwidth, 1.15, "B/s"
-            ),
+            Slider.over_decades("peak", say("peak rate"), 1e9, 1e16, peak, "FLOP/s"),
+            Slider.over_decades("bandwidth", say("bandwidth"), 1e9, 1e14, bandwidth, "B/s"),
         ],
         outputs={
             "flop": say("computes"),

@@ -30,7 +30,7 @@ function draw(picture, { intensity, rate, reach, nets, measured }, { net, peak, 
   ])
   // the ridge is in sight, as far as any device has it
   const near = Math.max(0.2, Math.min(5000, ridge))
-  const x = decades([1, near / 2, near * 2, ...reach, ...measured.map(each => each.intensity)])
+  const x = decades([1, near / 2, near * 2, intensity, ...reach, ...measured.map(each => each.intensity)])
   const y = decades([roof(x.from) / 1.5, peak * 1.5, ...measured.map(each => each.flop_per_s)])
   const axes = picture.axes({ ...x, label: words.intensity }, { ...y, unit: "", title: words.rate }, picture.panels(1, above, 18)[0])
   const along = (places, look) => axes.line(places, places.map(roof), look)

@@ -10,6 +10,8 @@ from lab.report.page import Choice, Explorable, Slider
 # by quadratic.js
 DRAWN = ("sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adadelta", "adam", "yogi")
 NONE = "none"  # in place of a second one
+RATES = (1e-4, 10)
+MOST_STEPS = 10_000  # that a browser draws at once
 
 
 def explorables(*_: object) -> list[Explorable]:
@@ -25,15 +27,15 @@ def quadratic() -> Explorable:
         presets={f"{angle}°": {"angle": angle} for angle in (0, 45)},
         controls=[
             Choice("rule", say("first optimizer"), titles, "adagrad"),
-            Slider("rate", say("its learning rate"), low=0.01, high=2.5, value=2, step=0.01),
+            Slider.over_decades("rate", say("its learning rate"), *RATES, 2),
             Choice("rule2", say("second optimizer"), titles | {NONE: say("none")}, "sgd"),
-            Slider("rate2", say("its learning rate"), low=0.01, high=2.5, value=0.4, step=0.01),
+            Slider.over_decades("rate2", say("its learning rate"), *RATES, 0.4),
             Slider("angle", say("rotation (°)"), low=0, high=90, value=0, step=1),
-            Slider("steps", say("steps"), low=1, high=100, value=20, step=1),
+            Slider("steps", say("steps"), 1, 100, 20, step=1, whole=True, least=1, most=MOST_STEPS),
         ],
         more=[
-            Slider("beta", say("momentum β"), low=0, high=0.99, value=0.5, step=0.01),
-            Slider("condition", say("condition number κ"), low=1, high=100, value=20, step=1),
+            Slider("beta", say("momentum β"), 0, 0.99, 0.5, step=0.01, least=0, most=1),
+            Slider("condition", say("condition number κ"), 1, 100, 20, step=1, least=1),
             Slider("x1", say("start x₁"), low=-6, high=6, value=-5, step=0.1),
             Slider("x2", say("start x₂"), low=-6, high=6, value=-2, step=0.1),
         ],
@@ -52,8 +54,8 @@ def stability() -> Explorable:
     return Explorable(
         name="stability",
         controls=[
-            Slider("curvature", say("lr · λ"), low=0.01, high=4.5, value=2.4, step=0.01),
-            Slider("beta", say("momentum β"), low=0, high=1, value=0.5, step=0.01),
+            Slider("curvature", say("lr · λ"), 0.01, 4.5, 2.4, step=0.01, least=1e-6),
+            Slider("beta", say("momentum β"), 0, 1, 0.5, step=0.01, least=0, most=1),
         ],
         outputs={
             "growth": say("factor per step"),

@@ -73,7 +73,8 @@ function descend(rule, rate, { beta, condition, angle, steps, x1, x2 }) {
   }
   const heights = path.map(x => {
     const [u1, u2] = turn(x, radians)
-    return l1 * u1 ** 2 + l2 * u2 ** 2
+    const height = l1 * u1 ** 2 + l2 * u2 ** 2
+    return Number.isNaN(height) ? Infinity : height // beyond all numbers
   })
   return { rule, rate, path, heights, value: heights.at(-1), of_bound: rate * 2 * l2 / (bounds[rule]?.(beta) ?? NaN) }
 }
@@ -96,7 +97,7 @@ function compute(values) {
 
 function draw(picture, { descents }, { angle, condition, steps }, words) {
   const looks = descents.map((each, i) => ({ ...each, colour: ["var(--c1)", "var(--c2)"][i] }))
-  const above = picture.key(looks.map(({ rule, rate, colour }) => ({ name: `${words[rule]} (${chosen(rate)})`, stroke: colour, bold: true })))
+  const above = picture.key(looks.map(({ rule, rate, colour }) => ({ name: `${words[rule]} (${exactly(rate)})`, stroke: colour, bold: true })))
   const [left, right] = picture.panels(2, above, 0, [0.72, 0.48])
   const middle = (left[0] + left[2] - (left[3] - left[1])) / 2 // square, on a phone as well
   const span = { from: -EDGE, to: EDGE, ticks: [-4, -2, 0, 2, 4] }

@@ -15,7 +15,7 @@ from lab.parallel.cost_model import (
     allreduce_name,
 )
 from lab.report.language import say, translation
-from lab.report.page import Choice, Explorable, Slider
+from lab.report.page import Choice, Explorable, Slider, three_digits
 from lab.results.findings import Findings
 from lab.results.measurements import Results
 from stages.scaling.measure.params import COMPUTING, NOTES, NOTES_IMAGES
@@ -87,7 +87,7 @@ def explorables(results: Results, found: Findings) -> list[Explorable]:
                 slider("per_image", say("Time per image"), 1e-6, 10, "s"),
                 slider("images", say("Batch"), 1, 2**16, whole=True),
                 slider("bytes", say("Gradients"), 1e4, 1e12, "B"),
-                slider("devices", say("Devices"), 1, 2**10, whole=True),
+                slider("devices", say("Devices"), 1, 10_000, whole=True),
                 Choice("link", say("Link"), links | {OWN: say("your own")}, str(start["link"])),
                 slider("latency", say("Latency"), 1e-7, 0.1, "s"),
                 slider("bandwidth", say("Bandwidth"), 1e6, 1e13, "B/s"),
@@ -147,8 +147,8 @@ def measured(results: Results, net: str) -> Setting:
     compute = fit_compute({m.x: m.summary.median for m in series})
     [gradients] = results.series("gradients", NOTES, net=net)
     return {
-        "per_image": compute.per_image_ms / 1e3,
-        "fixed": max(compute.fixed_ms / 1e3, LEAST_S),
+        "per_image": three_digits(compute.per_image_ms / 1e3),
+        "fixed": three_digits(max(compute.fixed_ms / 1e3, LEAST_S)),
         "images": NOTES_IMAGES[net],
         "bytes": gradients.x,
         "tensors": int(gradients.columns["tensors"]),

@@ -1,7 +1,5 @@
 // A step's time by the formulas of lab/parallel/cost_model.py, for numbers that the reader chooses.
 
-// the devices of the curves: whole numbers, each at most doubled by the next
-const COUNTS = [...new Set(Array.from({ length: 51 }, (_, i) => Math.round(2 ** (i / 5))))]
 const FORWARD = 1 / 3 // of the computing: a backward pass takes twice as long
 const RULES = { none: "var(--c1)", buckets: "var(--c2)", hidden: "var(--c0)" } // by their colours
 
@@ -25,6 +23,12 @@ function inBuckets(t1, count, each) {
   return Math.max(first + count * each, t1 + each)
 }
 
+// The devices of the curves: whole numbers, each at most doubled by the next, up to a power of ten.
+function countsAround(devices) {
+  const decades = Math.max(4, Math.ceil(Math.log10(devices)))
+  return [...new Set(Array.from({ length: 16 * decades + 1 }, (_, i) => Math.round(10 ** (i / 16))))]
+}
+
 function compute(values, facts) {
   const { per_image, fixed, images, bytes, tensors, bucket, batch, devices } = values
   const [algorithm, oneBucket] = facts.allreduces[values.allreduce]
@@ -44,18 +48,19 @@ function compute(values, facts) {
   }
   const { t1, t2, steps, efficiency } = at(devices)
   const unused = [oneBucket ? "tensors" : "bucket", ...values.link in facts.links ? ["latency", "bandwidth"] : []]
-  return { t1, t2, ...steps, efficiency, lines: COUNTS.map(at), unused }
+  const counts = countsAround(devices)
+  return { t1, t2, ...steps, efficiency, counts, lines: counts.map(at), unused }
 }
 
 function draw(picture, found, { devices }, words) {
-  const { lines, efficiency } = found
+  const { counts, lines, efficiency } = found
   const parts = { t1: "4 3", t2: "1 3" } // by their dashes
   const above = picture.key([
     ...Object.entries(RULES).map(([rule, stroke]) => ({ name: `${words[rule]}: ${number(efficiency[rule])}%`, stroke, bold: true })),
     ...Object.entries(parts).map(([part, dashes]) => ({ name: words[part], stroke: "var(--ink)", "stroke-dasharray": dashes })),
   ])
   const [left, right] = picture.panels(2, above, 18)
-  const x = { from: 1, to: COUNTS.at(-1), log: true, ticks: [1, 4, 16, 64, 256, 1024], label: words.devices }
+  const x = { from: 1, to: counts.at(-1), log: true, label: words.devices }
   const times = lines.flatMap(({ t1, t2, steps }) => [t1, t2, ...Object.values(steps)])
   const time = picture.axes(x, { ...decades(times), unit: "s", title: words.time }, left)
   const share = picture.axes(x, { from: 0, to: 105, ticks: [0, 25, 50, 75, 100], title: words.efficiency }, right)
@@ -63,11 +68,11 @@ function draw(picture, found, { devices }, words) {
     axes.line([devices, devices], [axes.y.from, axes.y.to], { stroke: "var(--faint)", "stroke-width": 1 })
   }
   for (const [part, dashes] of Object.entries(parts)) {
-    time.line(COUNTS, lines.map(each => each[part]), { stroke: "var(--ink)", "stroke-width": 1.2, "stroke-dasharray": dashes })
+    time.line(counts, lines.map(each => each[part]), { stroke: "var(--ink)", "stroke-width": 1.2, "stroke-dasharray": dashes })
   }
   for (const [rule, stroke] of Object.entries(RULES)) {
-    time.line(COUNTS, lines.map(each => each.steps[rule]), { stroke, "stroke-width": 3 })
-    share.line(COUNTS, lines.map(each => each.efficiency[rule]), { stroke, "stroke-width": 3 })
+    time.line(counts, lines.map(each => each.steps[rule]), { stroke, "stroke-width": 3 })
+    share.line(counts, lines.map(each => each.efficiency[rule]), { stroke, "stroke-width": 3 })
     share.dots([devices], [efficiency[rule]], { r: 5, fill: "var(--tint)", stroke, "stroke-width": 2.5 })
     time.dots([devices], [found[rule]], { r: 5, fill: "var(--tint)", stroke, "stroke-width": 2.5 })
   }

@@ -36,8 +36,9 @@ def rate_schedule() -> Explorable:
                 {"step": say("before each step"), "epoch": say("after each epoch")},
                 "epoch",
             ),
-            Slider("base", say("base rate"), low=0.02, high=0.5, value=0.3, step=0.01),
-            Slider("warmup", say("epochs of warm-up"), low=0, high=10, value=5, step=1),
+            # the schedules fall to 0.01, and end after 20 epochs
+            Slider("base", say("base rate"), 0.01, 0.5, 0.3, step=0.01, least=0.01),
+            Slider("warmup", say("epochs of warm-up"), 0, 10, 5, step=1, least=0, most=19),
         ],
         outputs={
             "first": say("rate of the first step"),
