@@ -6,6 +6,7 @@
 from lab.optim.update_rules import RULES
 from lab.report.language import say, translation
 from lab.report.page import Choice, Explorable, Slider
+from stages.optimizers.page.figures import place_of
 
 # by quadratic.js
 DRAWN = ("sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adadelta", "adam", "yogi")
@@ -46,6 +47,7 @@ def quadratic() -> Explorable:
             "of_bound2": say("lr / highest stable lr (second)"),
         },
         words=titles | {"drag": say("drag the start"), "step": say("step")},
+        data={"colours": {name: place_of(RULES[name].title) for name in DRAWN}},
     )
 
 

@@ -1,5 +1,6 @@
 """The figures and tables of the page on optimizers."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -41,6 +42,12 @@ HALF_TURN = 180  # degrees: a start and the one across from it end at the same v
 BOOK_START_DEGREES = float(np.degrees(np.arctan2(-2, -5))) % HALF_TURN
 LEAST_SHOWN = 1e-9  # of values after 20 steps
 ONE_FOR_ALL = ("SGD", "momentum 0.9", "Nesterov 0.9")  # weights: one learning rate
+# An optimizer has one colour on the whole page, and shares it with none beside it. Explorables name
+# optimizers without their momentum.
+COLOURED = (
+    *("SGD", "momentum", "AdaGrad", "RMSProp", "Adadelta", "Adam"),
+    *("AdamW", "Yogi", "Nesterov"),
+)
 DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (2, 2)), (0, (8, 2)))
 
 
@@ -123,9 +130,19 @@ def _run_name(run: Run) -> str:
     return say(", ").join([_name(run.rule), *batch, rate, *version])
 
 
-def _line(axes: Axes, c: Curve, place: int, label: str) -> None:
-    """Draw a curve with its band in the style of its place."""
-    colour, dashes = style.COLOURS[place % len(style.COLOURS)], DASHES[place % len(DASHES)]
+def place_of(rule: str) -> int:
+    """The place of an optimizer's colour among the house's."""
+    optimizer = "SGD" if rule == "GD" else re.split("[ ,]", rule)[0]
+    return COLOURED.index(optimizer) % len(style.COLOURS)
+
+
+def _colour(rule: str) -> str:
+    return style.COLOURS[place_of(rule)]
+
+
+def _line(axes: Axes, c: Curve, rule: str, place: int, label: str) -> None:
+    """Draw a curve with its band in the colour of its rule, and the dashes of its place."""
+    colour, dashes = _colour(rule), DASHES[place % len(DASHES)]
     axes.plot(c.x, c.y, color=colour, linestyle=dashes, label=label)
     axes.fill_between(c.x, c.low, c.high, color=colour, alpha=0.15, linewidth=0)
 
@@ -153,14 +170,14 @@ def _starts(results: Results, angle: int, percent: Finding, path: Path) -> None:
             1,
             where=list(ys[2] < ys[0]),
             transform=axes.get_xaxis_transform(),
-            color=style.COLOURS[2],
+            color=_colour("AdaGrad"),
             alpha=0.13,
             linewidth=0,
         )
         ends = []
         for i, ((rule, rate), y) in enumerate(zip(runs, ys, strict=True)):
-            axes.plot(x, y, color=style.COLOURS[i], linestyle=DASHES[i])
-            ends.append((f"{_name(rule)} {rate:g}", x[-1], y[-1], style.COLOURS[i]))
+            axes.plot(x, y, color=_colour(rule), linestyle=DASHES[i])
+            ends.append((f"{_name(rule)} {rate:g}", x[-1], y[-1], _colour(rule)))
         style.label_ends(axes, ends, gap=0.085)
         axes.axvline(BOOK_START_DEGREES, color=style.FAINT, linewidth=1)
         axes.text(
@@ -250,7 +267,7 @@ def _rates(results: Results, one_for_all: bool, path: Path) -> None:
             ylim=(5e-4, 2),
         )
         for place, rule in enumerate(r for r in RULES if (r in ONE_FOR_ALL) == one_for_all):
-            _line(axes, curves[rule], place, _name(rule))
+            _line(axes, curves[rule], rule, place, _name(rule))
         if one_for_all:
             bound = results.conditions["airfoil_rate_bound"]
             axes.axvline(bound, color=style.FAINT, linestyle="--")
@@ -282,5 +299,5 @@ def _rare(results: Results, path: Path) -> None:
         style.plain_ticks(axes.xaxis)
         style.plain_ticks(axes.yaxis)
         for place, (name, label) in enumerate(labels.items()):
-            _line(axes, found[name], place, label)
+            _line(axes, found[name], name, place, label)
         style.key(fig, axes)

@@ -79,7 +79,7 @@ function descend(rule, rate, { beta, condition, angle, steps, x1, x2 }) {
   return { rule, rate, path, heights, value: heights.at(-1), of_bound: rate * 2 * l2 / (bounds[rule]?.(beta) ?? NaN) }
 }
 
-function compute(values) {
+function compute(values, facts) {
   const first = descend(values.rule, values.rate, values)
   const alone = values.rule2 === "none"
   const second = alone ? undefined : descend(values.rule2, values.rate2, values)
@@ -90,14 +90,19 @@ function compute(values) {
     value2: second?.value ?? NaN,
     of_bound: first.of_bound,
     of_bound2: second?.of_bound ?? NaN,
-    descents,
+    descents: descents.map(each => ({ ...each, colour: `var(--c${facts.colours[each.rule]})` })),
     unused: [...takesBeta ? [] : ["beta"], ...alone ? ["rate2"] : []],
   }
 }
 
 function draw(picture, { descents }, { angle, condition, steps }, words) {
-  const looks = descents.map((each, i) => ({ ...each, colour: ["var(--c1)", "var(--c2)"][i] }))
-  const above = picture.key(looks.map(({ rule, rate, colour }) => ({ name: `${words[rule]} (${exactly(rate)})`, stroke: colour, bold: true })))
+  // the second one's line is dashed and its dots are hollow: it may be of the same colour
+  const looks = descents.map(({ colour, ...each }, i) => ({
+    ...each,
+    line: { stroke: colour, ...i ? { "stroke-dasharray": "5 3" } : {} },
+    dots: { r: 2.6, stroke: colour, fill: i ? "var(--tint)" : colour },
+  }))
+  const above = picture.key(looks.map(({ rule, rate, line }) => ({ name: `${words[rule]} (${exactly(rate)})`, ...line, bold: true })))
   const [left, right] = picture.panels(2, above, 0, [0.72, 0.48])
   const middle = (left[0] + left[2] - (left[3] - left[1])) / 2 // square, on a phone as well
   const span = { from: -EDGE, to: EDGE, ticks: [-4, -2, 0, 2, 4] }
@@ -111,10 +116,10 @@ function draw(picture, { descents }, { angle, condition, steps }, words) {
   }
   plane.line([-0.2, 0.2], [0, 0], { stroke: "var(--ink)" })
   plane.line([0, 0], [-0.2, 0.2], { stroke: "var(--ink)" })
-  for (const { path, colour } of looks) {
+  for (const { path, line, dots } of looks) {
     const [xs, ys] = [0, 1].map(i => path.map(x => x[i]))
-    plane.line(xs, ys, { stroke: colour, "stroke-width": 1.5 })
-    plane.dots(xs, ys, { fill: colour, r: 2.6 })
+    plane.line(xs, ys, { ...line, "stroke-width": 1.5 })
+    plane.dots(xs, ys, dots)
   }
   const [x1, x2] = descents[0].path[0]
   plane.dots([x1], [x2], { fill: "var(--tint)", stroke: "var(--ink)", "stroke-width": 2.5, r: 8 })
@@ -131,10 +136,10 @@ function draw(picture, { descents }, { angle, condition, steps }, words) {
     label: "f(x)",
   }
   const descent = picture.axes({ from: 0, to: steps, label: words.step }, y, right)
-  for (const { heights, colour } of looks) {
+  for (const { heights, line, dots } of looks) {
     const at = heights.map((_, step) => step)
-    descent.line(at, heights, { stroke: colour, "stroke-width": 1.5 })
-    if (steps <= 60) descent.dots(at, heights, { fill: colour, r: 2.6 })
+    descent.line(at, heights, { ...line, "stroke-width": 1.5 })
+    if (steps <= 60) descent.dots(at, heights, dots)
   }
 }
 

@@ -14,6 +14,19 @@ from stages.schedules.findings import best_schedule
 from stages.schedules.measure.params import AS_THE_BOOK, CONSTANT, NO_WARM_UP, WARM_UP
 
 RISING = ("cosine, warm-up", "inverse sqrt, warm-up", "one-cycle", AS_THE_BOOK)
+# A schedule has one colour on the whole page, and shares it with none beside it. The explorable's
+# schedule is set in time in the cosine's colour, and after each epoch in that of the book's loop.
+COLOURED = {
+    CONSTANT: 4,
+    "square root": 1,
+    "factor 0.9": 5,
+    "multi-step": 2,
+    "cosine": 0,
+    "cosine, warm-up": 0,
+    "inverse sqrt, warm-up": 1,
+    "one-cycle": 2,
+    AS_THE_BOOK: 3,
+}
 DASHES = ("-", "--", ":", "-.", (0, (2, 2)))
 
 
@@ -73,7 +86,8 @@ def drawn(results: Results, *, rising: bool) -> plots.Draw:
                 xticks=range(0, 21, 5),
             )
             ends = []
-            for (name, c), colour, dashes in zip(shown.items(), COLOURS, DASHES, strict=False):
+            for (name, c), dashes in zip(shown.items(), DASHES, strict=False):
+                colour = COLOURS[COLOURED[name]]
                 if name == AS_THE_BOOK:  # a rate for each whole epoch
                     axes.plot(c.x, c.y, color=colour, drawstyle="steps-post", linewidth=2.4)
                 else:

@@ -48,9 +48,9 @@ function compute({ kind, base, warmup, when }) {
 }
 
 function draw(picture, { rates, mean }, { kind, base, warmup, when }, words) {
-  const ways = ["step", "epoch"] // to set the rate, each in a colour of its own
-  const colour = each => `var(--c${ways.indexOf(each)})`
-  const above = picture.key(ways.map(each => ({ name: words[each], stroke: colour(each), bold: each === when })))
+  const colours = { step: "var(--c0)", epoch: "var(--c3)" } // as figures.py has the cosine and the book's loop
+  const colour = each => colours[each]
+  const above = picture.key(Object.keys(colours).map(each => ({ name: words[each], stroke: colour(each), bold: each === when })))
   const plot = picture.axes({ from: 0, to: EPOCHS, label: words.time }, { from: 0, to: Math.max(HIGHEST, 1.1 * base), label: words.rate }, picture.panels(1, above)[0])
   const edges = rates.step.flatMap((_, step) => [step, step + 1].map(at => at / STEPS_PER_EPOCH))
   const stairs = each => rates[each].flatMap(rate => [rate, rate])
