@@ -44,7 +44,7 @@ TEMPLATES = {
     "claims": "claims.html.j2",
     "machines": "text.html.j2",
 }
-SCRIPTS = {"howto": "copy.js", "exercises": "exercises.js", "claims": "claims.js"}
+SCRIPTS = {"exercises": "exercises.js", "claims": "claims.js"}
 GPU_NEEDS = ("gpu", "two_gpus", "pair_of_gpus")  # by their names
 
 

@@ -63,7 +63,7 @@ def _titles(language: str) -> Mapping[str, Markup]:
 
 def rendered(template: str, page: str, content: Mapping[str, Any]) -> str:
     """A page as HTML, in the language that is spoken."""
-    script = content.get("script", "")
+    script = (HERE / "copy.js").read_text("utf-8") + content.get("script", "")
     other = CHINESE if language() == ENGLISH else ENGLISH
     return (
         templates()

@@ -144,15 +144,43 @@ def test_claims_are_found_by_verdict_words_and_link(browser, drawn):
         assert page.locator("#method details[open]").count() == 1, "what is linked is unfolded"
 
 
-def test_a_button_copies_the_code_beside_it(browser, drawn):
-    with opened(browser, drawn / "pages" / "howto.html") as page:
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("pages/howto.html", "#replicas"),
+        ("pages/replicas.html", ".do"),
+        ("pages/optimizers.html", ".do"),  # which has a script of its own
+        ("index.html", "main"),
+    ],
+)
+def test_a_button_copies_the_code_beside_it(browser, drawn, name, where):
+    with opened(browser, drawn / name) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        box = page.locator("#replicas")
+        box = page.locator(where)
         box.locator("button.copy").first.click()
         box.locator("button.copy", has_text="copied").first.wait_for()
         taken = page.evaluate("navigator.clipboard.readText()")
         assert taken == box.locator("pre").first.text_content()
-        compile(taken, "replicas", "exec")
+        if name == "index.html":
+            assert "invoke record" in taken
+        else:
+            compile(taken, name, "exec")
+
+
+def test_a_wide_table_uses_the_margin(browser, drawn):
+    """Its last column is in sight on a desk; on a phone it scrolls within itself."""
+    with opened(browser, drawn / "pages" / "machines.html") as page:
+        table = page.locator(".scroll", has_text="seconds to 83%")
+        # as several machines' intervals make it
+        table.locator("table").evaluate("each => { each.style.minWidth = '920px' }")
+        cut = "each => each.scrollWidth > each.clientWidth"
+        for size, is_cut in ((DESK, False), (PHONE, True)):
+            view(page, "light", size)
+            assert table.evaluate(cut) == is_cut
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        view(page, "light", DESK)
+        narrow = page.locator(".scroll").first.bounding_box()["width"]
+        assert narrow < table.bounding_box()["width"], "no table is wider than it must be"
 
 
 def test_without_a_script_all_is_there_to_read(browser, drawn):
@@ -163,10 +191,12 @@ def test_without_a_script_all_is_there_to_read(browser, drawn):
                 assert page.locator(".filters").is_hidden()
                 page.locator("summary", has_text="A4").first.click()
                 assert page.locator("#claim-A4 dl").is_visible()
-            elif name == "pages/optimizers.html":
+            assert page.locator("pre").count() > 0
+            assert page.locator("button.copy").count() == 0
+            if name == "pages/optimizers.html":
                 assert page.locator(".explorable").first.is_hidden()
                 assert page.locator("figure svg").count() > 1
-            else:
+            elif name == "index.html":
                 assert page.locator("#bench_async a").is_visible()
 
 
