@@ -193,7 +193,7 @@ function startExplorable(root) {
       const slider = partOf(target, "[name]"), stays = slider.getAttribute("aria-valuetext")
       const taken = put(slider, typedNumber(target.value, slider.dataset.unit, stays))
       if (taken) update()
-      else refuse(slider, root.dataset.refused.replace("{value}", stays))
+      else refuse(slider, root.dataset.refused.replace("{value}", stays.replace(" ", "\u00a0")))
     }
     keep()
   })

@@ -475,7 +475,10 @@ def test_what_is_not_understood_is_refused_in_sight(root, stage, width):
         assert field.input_value() == text, "to be mended"
         assert "2px" in border(field) != plain
         message = root.locator(f"#{field.get_attribute('aria-describedby')}")
-        assert message.inner_text() == f"✗ not taken, still {stood}"
+        assert message.inner_text().replace("\xa0", " ") == f"✗ not taken, still {stood}"
+        field.focus()
+        outline = field.evaluate("each => getComputedStyle(each).outlineColor")
+        assert outline in border(field), "also around a field that has the focus"
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         typed(root, label, stood)
         assert field.get_attribute("aria-invalid") is None
