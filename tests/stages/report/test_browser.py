@@ -183,6 +183,28 @@ def test_a_wide_table_uses_the_margin(browser, drawn):
         assert narrow < table.bounding_box()["width"], "no table is wider than it must be"
 
 
+@pytest.mark.parametrize(
+    ("page", "figure", "of_first", "of_second"),
+    [
+        ("optimizers", "starts", "AdaGrad 2", "GD 0.4"),
+        ("schedules", "schedules", "cosine", "the book's loop"),
+    ],
+)
+def test_the_explorable_has_the_colours_of_the_figure(
+    browser, drawn, page, figure, of_first, of_second
+):
+    with opened(browser, drawn / "pages" / f"{page}.html") as view_of:
+        key = view_of.locator(".drawing").first.locator(
+            "line[stroke-width='2'], line[stroke-width='4']"
+        )
+        for i, name in enumerate((of_first, of_second)):
+            labels = view_of.locator(f"#figure-{figure} text").get_by_text(name, exact=True)
+            styles = {each.get_attribute("style") for each in labels.all()}
+            colour = key.nth(i).get_attribute("stroke")
+            assert styles, name
+            assert all(colour.replace("--c", "--t") in style for style in styles), name
+
+
 def test_without_a_script_all_is_there_to_read(browser, drawn):
     for name in ("pages/claims.html", "pages/optimizers.html", "index.html"):
         with opened(browser, drawn / name, java_script_enabled=False) as page:
