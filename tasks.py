@@ -218,6 +218,7 @@ def report(c: Context, stage: str | None = None) -> None:
         "reference": "a reference to compare with instead: reports/reference/NAME.json",
         "md": "as Markdown, for a pull request",
         "all": "everything that differs, not what counts most",
+        "stage": "each finding of this stage, or of a run as train@NAME",
     }
 )
 def compare(
@@ -226,11 +227,12 @@ def compare(
     reference: str = "",
     md: bool = False,
     all: bool = False,  # noqa: A002  (the option's name)
+    stage: str = "",
 ) -> None:
     """Compare with a commit or a reference: better, worse, or within noise."""
     from lab.tools.compare import show
 
-    _do(show, rev, reference, md, all)
+    _do(show, rev, reference, md, all, stage)
 
 
 @task

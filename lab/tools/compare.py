@@ -1,7 +1,7 @@
 """Compare the results here with a commit's or a reference machine's: which changes are real?
 
 What a change amounts to is lab/results/diff.py's business. What counts most comes first, in 25
-lines; `--all` shows the rest.
+lines; `--all` shows the rest, `--stage` each finding of one stage.
 """
 
 import io
@@ -30,6 +30,7 @@ from lab.tools.references import CLAIMS, REFERENCE, path_of, read_reference, tak
 MOST_LINES = 25  # that are printed, unless all are asked for
 MOST_OF_A_KIND = 5  # params, facts, stages or verdicts that are named, likewise
 CONTRADICTIONS = ("confirmed -> refuted", "refuted -> confirmed")
+SAME = "the same"
 SETTINGS = ("dataset", "device_kind")  # conditions that neither params nor hardware tell
 
 
@@ -230,6 +231,31 @@ def side_of_reference(name: str) -> tuple[Side, str]:
     )
 
 
+def of_stage(stage: str, side: Side) -> Side:
+    """The results of one stage alone, or of a run as train@NAME.
+
+    Raises:
+        ParamsError: there are none.
+    """
+    folders = {folder.replace("/", "@"): folder for folder in side.taken}
+    if stage not in folders:
+        raise ParamsError(
+            f"{stage}: no results of such a stage or run; {instead_of(stage, folders)};"
+            " `invoke repro --stage NAME` measures one"
+        )
+    folder = folders[stage]
+    return replace(side, taken={folder: side.taken[folder]}, verdicts={})
+
+
+def unchanged(old: Side, new: Side) -> Iterator[Row]:
+    """The findings that are the same on both sides."""
+    for folder in new.taken.keys() & old.taken.keys():
+        differ = {change.name for change in diff(old.taken[folder], new.taken[folder])}
+        for name, found in new.taken[folder].findings.items():
+            if found and name not in differ:
+                yield Row(folder, Change(name, found, found, SAME))
+
+
 def in_short(rows: Sequence[Row], most: int) -> tuple[list[Row], str]:
     """The rows of metrics that changed, at most so many, and the others counted."""
     shown = [row for row in rows if is_metric(row) and row.change.mark not in NO_CHANGE][:most]
@@ -283,7 +309,13 @@ def report(
         yield note
 
 
-def show(rev: str = "HEAD", reference: str = "", md: bool = False, in_full: bool = False) -> None:
+def show(
+    rev: str = "HEAD",
+    reference: str = "",
+    md: bool = False,
+    in_full: bool = False,
+    stage: str = "",
+) -> None:
     """Print what differs: params, hardware, verdicts, and metrics with what a change amounts to.
 
     Args:
@@ -291,8 +323,11 @@ def show(rev: str = "HEAD", reference: str = "", md: bool = False, in_full: bool
         reference: the name of one to compare with instead.
         md: as Markdown.
         in_full: everything that differs.
+        stage: all findings of this one, or of a run as train@NAME, also those that are the same.
     """
     here, about = side_in(Path()), []  # first: what is damaged here is said
+    if stage:
+        here = of_stage(stage, here)
     if reference:
         other, profile = side_of_reference(reference)
         about = [f"{reference} was measured with {profile}"]
@@ -301,11 +336,11 @@ def show(rev: str = "HEAD", reference: str = "", md: bool = False, in_full: bool
         if lacking := [folder.removeprefix("train/") for folder in here.taken.keys() - other.taken]:
             names = ", ".join(sorted(lacking))
             about = [f"{rev} has no {names}: commit it, or compare with an experiment, --rev NAME"]
-    if in_full:
-        lines, rows = compare(other, here, most=sys.maxsize)
-        note = ""
-    else:
-        lines, rows = compare(other, here)
+    lines, rows = compare(other, here, sys.maxsize if in_full else MOST_OF_A_KIND)
+    note = ""
+    if stage:
+        rows += unchanged(other, here)
+    elif not in_full:
         most = MOST_LINES - len(about + lines) - (6 if md else 3)  # beside the rows
         rows, note = in_short(rows, most)
     text = list(report(about + lines, rows, reference or rev, note, md))

@@ -42,6 +42,10 @@ def findings(results: Results) -> dict[str, Finding]:
     returns, finishes = (
         results.samples("product", variant, largest) for variant in ("call returns", "result there")
     )
+    small_returns, small_finishes = (
+        results.samples("product", variant, smallest)
+        for variant in ("call returns", "result there")
+    )
     first = results.samples("first_product", "no warm-up")
     steady = results.samples("product", "result there", smallest)
     numpy, torch = book("numpy, float64"), book("torch, not waited for")
@@ -50,6 +54,7 @@ def findings(results: Results) -> dict[str, Finding]:
     shares = (results.samples("back_end", name) for name in ("random product", "x * y + 2"))
     return {
         "return_over_finish": ratio(returns, finishes, "of the total time"),
+        "small_return_over_finish": ratio(small_returns, small_finishes, "of the total time"),
         "book_claims": ratio(numpy, torch),
         "waited_speedup": ratio(numpy, waited),
         "other_gpu_speedup": ratio(numpy, book("torch, another GPU waited for")),

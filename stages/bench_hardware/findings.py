@@ -44,6 +44,7 @@ def findings(results: Results) -> dict[str, Finding]:
     return {
         "vectorised_speedup": speedup("adding", "Python loop", "one call"),
         "peak_float32_gflop_per_s": median(peak, "GFLOP/s", better="more"),
+        "matrices_gflop_per_s": median(products, "GFLOP/s", better="more"),
         "copy_gb_per_s": median(copy, "GB/s", better="more"),
         "ridge": ratio(peak, copy, "FLOP per byte"),
         **under_the_roof(results, peak, copy),

@@ -126,6 +126,24 @@ def test_what_a_commit_lacks_is_said_with_what_to_do(results, capsys):
     ]
 
 
+def test_of_a_stage_each_finding_is_printed_also_where_it_is_the_same(results, capsys):
+    reports = results / "reports"
+    for stage in ("bench_overlap", "bench_parallel"):
+        write_run(reports, stage)
+    commit(results)
+    for stage in ("bench_overlap", "bench_parallel"):
+        write_run(reports, stage, 3.0)
+    write_verdicts(results, **VERDICTS | {"B2": "confirmed"})
+    edit_params({"bench_overlap.size": 7})
+    change, _, *rows = [line.split() for line in printed(capsys, stage="bench_overlap")]
+    assert change[:2] == ["params.yaml:", "bench_overlap.size:"]
+    assert {row[0] for row in rows} == {"bench_overlap"}
+    marks = {row[1]: row[-1] for row in rows}
+    assert (marks["speedup"], marks["concurrent_s"]) == ("better", "same")
+    with pytest.raises(ParamsError, match=r"bench_overlp: .* did you mean bench_overlap\?"):
+        compare.show(stage="bench_overlp")
+
+
 @pytest.mark.parametrize("where", ["the run's conditions", "the stage's params"])
 def test_times_of_other_numbers_of_images_are_neither_better_nor_worse(results, where):
     def measure(seconds, images):
