@@ -310,11 +310,7 @@ def report(
 
 
 def show(
-    rev: str = "HEAD",
-    reference: str = "",
-    md: bool = False,
-    in_full: bool = False,
-    stage: str = "",
+    rev: str = "HEAD", reference: str = "", md: bool = False, in_full: bool = False, stage: str = ""
 ) -> None:
     """Print what differs: params, hardware, verdicts, and metrics with what a change amounts to.
 

@@ -124,7 +124,7 @@ class QuestionCalls:
             "on": self.on,
             "code": code,
             "expect": expect,
-            "try_this": try_this,
+            "try_this": self.try_this,
         }
 
     def figure(self, name: str, caller: Callable[[], str]) -> Markup:
@@ -159,6 +159,15 @@ class QuestionCalls:
         self.used.append(name)
         return part("explorable_of", self.explorables[name], title, block(caller()))
 
+    def try_this(self, key: str, value: str, finding: str, *more: str) -> Markup:
+        """How to change a value of params.yaml, and which findings of `compare` answer."""
+        stage, _, *run = key.split(".")  # also of train.runs.NAME
+        names = Markup(say(" and ")).join(
+            Markup("<code>{}</code>").format(name) for name in (finding, *more)
+        )
+        name = f"train@{run[0]}" if stage == "train" else stage
+        return part("try_this", key, value, name, names, links_from(self.stage)["exercises"])
+
     def on(self, device: str) -> Markup:
         """The beginning of a paragraph on what a `cpu` or a `gpu` shows, and if it was this one."""
         where = {"cpu": say("On a CPU"), "gpu": say("On a GPU")}[device]
@@ -186,9 +195,3 @@ def code(file: str, name: str = "") -> Markup:
 def expect(caller: Callable[[], str]) -> Markup:
     """What a change leads to, folded until the reader has guessed."""
     return part("expect", block(caller()))
-
-
-def try_this(key: str, value: str) -> Markup:
-    """How to change a value of params.yaml, and to see what came of it."""
-    stage, _, *run = key.split(".")  # also of train.runs.NAME
-    return part("try_this", key, value, f"train@{run[0]}" if stage == "train" else stage)

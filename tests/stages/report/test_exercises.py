@@ -1,13 +1,16 @@
 """The page of exercises: every box of every page, with the time that its command takes."""
 
+import functools
 import re
 
 import pytest
 
 from lab.claims.book_order import BOOK_ORDER
 from lab.report.language import CHINESE, ENGLISH, speaking
+from lab.results.derived import taken_under
 from stages.report.exercises_page import takes
 from stages.report.site import file_of
+from tests.helpers import COMMITTED
 from tests.stages.report.test_browser import opened
 
 SECONDS = {"quick": {"a": 60.0}, "twice": {"a": 61.0, "b": 30.0}, "train@long": {"a": 1000.0}}
@@ -22,13 +25,32 @@ SEEN = "all => all.filter(each => each.checkVisibility()).length"
         ("<code>invoke repro --stage twice</code>", "about 2 minutes"),
         ("<code>invoke repro --stage train@long</code>", "about 17 minutes"),
         ("<pre>$ dvc exp run -S train.runs.long.lr=1 train@long</pre>", "about 17 minutes"),
-        ("<code>invoke repro --stage new</code>", "time unknown"),
+        ("<code>invoke repro --stage new</code>", ""),
         ("<p>Move the slider.</p>", "explorable only"),
     ],
 )
 def test_a_box_takes_as_long_as_what_it_runs(box, words):
     with speaking(ENGLISH):
         assert takes(box, SECONDS) == words
+
+
+NO_COMMAND = {"scaling"}  # its explorable answers
+TAKEN = functools.cache(lambda: taken_under(COMMITTED / "reports"))
+COMPARED = re.compile(r"invoke compare --stage ([\w@]+)(.*)")
+
+
+@pytest.mark.parametrize("stage", BOOK_ORDER)
+def test_a_box_names_findings_that_compare_prints(render, stage):
+    boxes = [render(stage, each).prose.parts["predict"].html for each in (ENGLISH, CHINESE)]
+    english, chinese = (
+        [(name, re.findall(r"\w+_\w+|\w+(?=</code>)", words)) for name, words in found]
+        for found in map(COMPARED.findall, boxes)
+    )
+    assert english == chinese
+    assert bool(english) == (stage not in NO_COMMAND)
+    for name, findings in english:
+        known = TAKEN()[name.replace("@", "/")].findings
+        assert findings and all(known[each] for each in findings)
 
 
 @pytest.mark.slow

@@ -177,7 +177,7 @@ def test_pages_name_stages_to_run_that_there_are(reports):
     named = set()
     for path, _ in pages(reports).values():
         found = re.findall(
-            r"invoke repro --stage ([\w@]+)</code>.*dvc exp run -S \S+ ([\w@]+)</code>",
+            r"invoke repro --stage ([\w@]+) &amp;&amp; invoke compare --stage ([\w@]+)</code>",
             path.read_text(),
         )
         for stage, same in found:
