@@ -1,7 +1,7 @@
 """Freeze the rules of claims: `invoke freeze`.
 
 It writes each claim's day and digest into lab/claims/frozen.yaml, and refuses a rule that changed
-without a new day.
+without a new day, and words that `invoke new` wrote.
 """
 
 import io
@@ -11,13 +11,21 @@ from datetime import date
 from ruamel.yaml import YAML
 
 from lab.claims.frozen import FROZEN, freeze, frozen
-from lab.claims.ledger import ledger
+from lab.claims.ledger import claims_file, ledger
+from lab.core.errors import ParamsError
 from lab.core.files import write_atomically
+from lab.tools.new_stage.scaffold import left_of_scaffold
 
 log = logging.getLogger(__name__)
 
 
 def freeze_rules() -> None:
+    for stage in {claim.stage: None for claim in ledger()}:
+        if left := left_of_scaffold(claims_file(stage), stage):
+            raise ParamsError(
+                f"stages/{stage}/page/claims.yaml: still as `invoke new` wrote it ({left[0]});"
+                " write the claim in your own words, in both languages, then freeze it"
+            )
     before = frozen()
     after = freeze(ledger(), before, date.today())
     text = io.StringIO()

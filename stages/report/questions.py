@@ -31,6 +31,7 @@ from lab.report.language import say
 from lab.report.machines import in_one_line, notes_on, speeds
 from lab.report.prose import Prose, fill_in
 from lab.results.documents import read_conditions
+from lab.tools.new_stage.scaffold import left_of_scaffold
 from stages.report.calls import QuestionCalls, Shown, failure, in_a_word, of_each_page
 from stages.report.evidence import Evidence
 from stages.report.named import doubt_about, named, read_question
@@ -135,6 +136,7 @@ def _html(
             "machine_notes": notes_on(machines, stage),
             "problem": problem,
             "doubt": doubt,
+            "draft": _draft(stage),
             "parts": prose.parts,
             "tally": verdicts.tally(judgements),
             "judgements": verdicts.by_interest(judgements),
@@ -146,6 +148,13 @@ def _html(
             "script": script_of([STAGES / stage / "page" / f"{name}.js" for name in calls.used]),
         },
     )
+
+
+def _draft(stage: str) -> dict[str, object]:
+    """The file of a page's text, and how many lines of it `invoke new` wrote; empty if none."""
+    text = text_of(stage)
+    left = left_of_scaffold(text, stage)
+    return {"file": f"stages/{stage}/page/{text.name}", "n": len(left)} if left else {}
 
 
 def _untested(

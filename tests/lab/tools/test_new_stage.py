@@ -5,11 +5,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from string import Template
 
 import pytest
 
+from lab.claims.book_order import BOOK_ORDER
 from lab.core.errors import ParamsError
 from lab.core.files import read_rows
+from lab.tools.new_stage.scaffold import TEMPLATES, left_of_scaffold
 from lab.tools.new_stage.write import write_stage
 from tests.helpers import COMMITTED, ROOT, write_data
 
@@ -64,6 +67,12 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
         assert f"{NAME} cannot be shown" not in ended.stderr
     judged = read_rows(folder / "reports" / "claims" / "rows.csv")
     assert [row["verdict"] for row in judged if row["id"] == "X1"] == ["confirmed"]
+    for page, draft in ((f"{NAME}.html", "Draft: "), (f"{NAME}.zh.html", "草稿：")):
+        assert draft in (folder / "reports" / "pages" / page).read_text()
+        assert draft not in (folder / "reports" / "pages" / page.replace(NAME, "train")).read_text()
+    frozen = run(folder, "invoke", "freeze")
+    assert frozen.returncode == 2
+    assert f"stages/{NAME}/page/claims.yaml: still as `invoke new` wrote it" in frozen.stderr
     for page in ("index.html", "index.zh.html"):
         assert NAME in (folder / "reports" / page).read_text()
 
@@ -75,6 +84,36 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
     assert NAME not in left.stdout
     for entry in ("README.md", "params.yaml", "dvc.yaml", "lab/claims/book_order.py"):
         assert f" M {entry}" not in left.stdout.splitlines()
+
+
+PLACEHOLDERS = {
+    "en.md": ("Make the change", "Quote the sentence", "because …", "what this does not show"),
+    "zh.md": ("（待译）", "引用原话", "因为……", "没有回答什么"),
+    "claims.yaml": ("the change raises LeNet's test accuracy", "改动提高 LeNet", "“raises” is by"),
+}
+WORDS = {"book": "12.1", "question": "Why?", "title": "Why?", "claim": "X9", "today": "2026-11-26"}
+
+
+@pytest.mark.parametrize("stage", BOOK_ORDER)
+def test_no_question_has_words_of_the_scaffold(stage):
+    for name in PLACEHOLDERS:
+        assert left_of_scaffold(ROOT / "stages" / stage / "page" / name, stage) == []
+
+
+@pytest.mark.parametrize("name", PLACEHOLDERS)
+def test_what_invoke_new_writes_is_left_until_its_author_writes(name, tmp_path):
+    text = tmp_path / name
+    template = Template((TEMPLATES / "page" / f"{name}.txt").read_text())
+    text.write_text(template.substitute(WORDS, name="landscapes"))
+    left = left_of_scaffold(text, "landscapes")
+    for words in PLACEHOLDERS[name]:
+        assert [line for line in left if words in line], words
+    kept = {"---", "## Limits", "## 局限", "title: 'Why?'", "kind: ours", "finding: gain"}
+    assert kept.isdisjoint(left)
+    text.write_text(
+        "\n".join(line for line in text.read_text().split("\n") if line.strip() not in left)
+    )
+    assert left_of_scaffold(text, "landscapes") == []
 
 
 @pytest.mark.parametrize(
