@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 def freeze_rules() -> None:
-    for stage in {claim.stage: None for claim in ledger()}:
+    for stage in sorted({claim.stage for claim in ledger()}):
         if left := left_of_scaffold(claims_file(stage), stage):
             raise ParamsError(
                 f"stages/{stage}/page/claims.yaml: still as `invoke new` wrote it ({left[0]});"

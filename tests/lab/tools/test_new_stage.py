@@ -10,8 +10,10 @@ from string import Template
 import pytest
 
 from lab.claims.book_order import BOOK_ORDER
+from lab.claims.ledger import ledger
 from lab.core.errors import ParamsError
 from lab.core.files import read_rows
+from lab.tools import freeze
 from lab.tools.new_stage.scaffold import TEMPLATES, left_of_scaffold
 from lab.tools.new_stage.write import write_stage
 from tests.helpers import COMMITTED, ROOT, write_data
@@ -100,20 +102,30 @@ def test_no_question_has_words_of_the_scaffold(stage):
         assert left_of_scaffold(ROOT / "stages" / stage / "page" / name, stage) == []
 
 
+def written(name: str, stage: str, folder: Path) -> Path:
+    """A text as `invoke new` writes it."""
+    template = Template((TEMPLATES / "page" / f"{name}.txt").read_text())
+    (folder / name).write_text(template.substitute(WORDS, name=stage))
+    return folder / name
+
+
 @pytest.mark.parametrize("name", PLACEHOLDERS)
 def test_what_invoke_new_writes_is_left_until_its_author_writes(name, tmp_path):
-    text = tmp_path / name
-    template = Template((TEMPLATES / "page" / f"{name}.txt").read_text())
-    text.write_text(template.substitute(WORDS, name="landscapes"))
+    text = written(name, "landscapes", tmp_path)
     left = left_of_scaffold(text, "landscapes")
     for words in PLACEHOLDERS[name]:
         assert [line for line in left if words in line], words
-    kept = {"---", "## Limits", "## 局限", "title: 'Why?'", "kind: ours", "finding: gain"}
-    assert kept.isdisjoint(left)
-    text.write_text(
-        "\n".join(line for line in text.read_text().split("\n") if line.strip() not in left)
-    )
+    kept = [line for line in text.read_text().splitlines() if line.strip() not in left]
+    assert {"---", "## Limits", "## 局限", "title: 'Why?'", "  kind: ours"} & {*kept}
+    text.write_text("\n".join(kept))
     assert left_of_scaffold(text, "landscapes") == []
+
+
+def test_a_claim_in_words_of_the_scaffold_is_not_frozen(tmp_path, monkeypatch):
+    text = written("claims.yaml", ledger()[0].stage, tmp_path)
+    monkeypatch.setattr(freeze, "claims_file", lambda stage: text)
+    with pytest.raises(ParamsError, match=r"page/claims\.yaml: still as `invoke new` wrote it"):
+        freeze.freeze_rules()
 
 
 @pytest.mark.parametrize(
