@@ -5,12 +5,10 @@ import time
 import torch
 from torch import Tensor, nn
 
+torch.set_num_threads(1)  # more may wait for each other
 device = "cuda" if torch.cuda.is_available() else "cpu"
-y = torch.randint(10, (2000,), device=device)
-noise = torch.randint(128, (2000, 28, 28), device=device)
-blocks = torch.randint(128, (10, 4, 4), device=device)
-patterns = blocks.kron(blocks.new_ones(1, 7, 7))
-images = (patterns[y] + noise).byte()  # of ten classes
+images = torch.randint(256, (1000, 28, 28)).byte().to(device)
+y = torch.randint(10, (1000,), device=device)
 
 
 def one_by_one(rows: Tensor) -> Tensor:
@@ -23,21 +21,31 @@ def in_memory(rows: Tensor) -> Tensor:
     return images[rows, None, :26, :26] / 255
 
 
+loops = []
 for load in (one_by_one, in_memory):
-    torch.manual_seed(0)  # the same weights and batches
+    torch.manual_seed(0)  # the same weights
     net = nn.Sequential(
         *(nn.Conv2d(1, 20, 3), nn.ReLU(), nn.AvgPool2d(2)),
         *(nn.Conv2d(20, 50, 5), nn.ReLU(), nn.AvgPool2d(2)),
         *(nn.Flatten(), nn.Linear(800, 10)),
     ).to(device)
     sgd = torch.optim.SGD(net.parameters(), 0.1)
-    start = time.perf_counter()
-    for rows in torch.randperm(2000).to(device).split(50):
-        logits = net(load(rows))
-        loss = nn.functional.cross_entropy(logits, y[rows])
+    loops.append((load, net, sgd))
+rows = torch.randperm(1000)[:25].to(device)
+rounds, losses = [], []
+for _ in range(80):  # alternating; the first steps only warm up
+    for load, net, sgd in loops:
+        start = time.perf_counter()
+        loss = nn.functional.cross_entropy(net(load(rows)), y[rows])
         sgd.zero_grad()
         loss.backward()
         sgd.step()
-    last = loss.item()  # waits for a GPU
-    seconds = time.perf_counter() - start
-    print(f"{load.__name__}: loss {last:.3f}, {seconds:.2f} s")
+        losses.append(loss.item())  # waits for a GPU
+        rounds.append(time.perf_counter() - start)
+print(f"losses: {losses[-2]:.3f} and {losses[-1]:.3f}")
+a, b = sorted(rounds[::2])[:5], sorted(rounds[1::2])[:5]
+if a[4] < b[0] or b[4] < a[0]:  # the best five of one
+    print(f"one by one: {1000 * a[0]:.2f} ms a step")
+    print(f"in memory: {1000 * b[0]:.2f} ms a step")
+else:
+    print("too busy to tell: try again")

@@ -1,4 +1,4 @@
-"""The file to take home does what the ladder's fastest row does: network, rates, steps, accuracy."""
+"""The file to take home is the ladder's fastest row: network, rates, steps, accuracy."""
 
 import gzip
 import re
@@ -27,9 +27,7 @@ from tests.helpers import COMMITTED, ROOT, write_data
 RESULTS = read_results(COMMITTED / "reports" / "together")
 FASTEST = fastest(reached(RESULTS, dict.fromkeys(RUNGS, 83)))
 [RECIPE] = [
-    rung.but(precision="fp32", num_epochs=1)
-    for rung in ladder(bf16=True)
-    if rung.lesson == FASTEST
+    rung.but(precision="fp32", num_epochs=1) for rung in ladder(bf16=True) if rung.lesson == FASTEST
 ]
 
 
