@@ -22,5 +22,6 @@ for images in (1, 16, 256):  # through nn.Linear(1024, 1024)
     flop = 2 * images * 1024**2
     moved = 4 * (1024**2 + 2 * images * 1024)
     does = flop / moved
+    # near the ridge, it may be either
     limit = "memory" if does < low else "arithmetic" if does > high else "either"
     print(f"{images} images: {does:.1f}, limited by {limit}")
