@@ -13,7 +13,7 @@ results = [X @ X.T for _ in range(5)]
 # pinned memory, allocated once
 hosts = [torch.empty(Y.shape, pin_memory=gpu) for Y in results]
 # a new thread would take all cores
-pool = ThreadPoolExecutor(1, None, torch.set_num_threads, (1,))
+pool = ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(1,))
 copying = torch.cuda.Stream() if gpu else None
 
 
