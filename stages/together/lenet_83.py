@@ -101,7 +101,7 @@ def main(folder: str = "data") -> None:
     keep_freed_memory()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     (X, y), (X_test, y_test) = read(folder, "train"), read(folder, "t10k")
-    torch.manual_seed(0)  # others end up to a point or two higher or lower
+    torch.manual_seed(0)  # others end up to a point higher or lower
     net = lenet().to(device)
     start = time.perf_counter()
     train(net, X.to(device), y.to(device))  # all of it in memory

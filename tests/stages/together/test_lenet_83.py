@@ -139,7 +139,7 @@ def test_it_gets_images_that_are_not_there(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_it_reaches_the_accuracy_by_itself(tmp_path):
-    """As good as the ladder's row."""
+    """By two to three points, more than seeds and rounding change."""
     raw = ROOT / "data" / "FashionMNIST"
     if (
         not raw.exists()
@@ -147,4 +147,4 @@ def test_it_reaches_the_accuracy_by_itself(tmp_path):
     ):
         pytest.skip("needs the original images in data/")
     shutil.copytree(raw, tmp_path / "data" / "FashionMNIST")
-    assert accuracy_of(tmp_path) > 82, "83, but for what another machine's rounding changes"
+    assert accuracy_of(tmp_path) > 83
