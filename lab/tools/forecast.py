@@ -80,7 +80,8 @@ def foretell(targets: Sequence[str], force: bool) -> Plan:
     write_times(OWN, replace(read_times(OWN), work_s=seconds_of_work()))
     params = read_yaml(PARAMS_FILE)
     in_all = in_words([expected_seconds(name, params) for name in names])
-    print(f"# {len(names)} stages to run{in_all}", flush=True)
+    plural = "s" if len(names) > 1 else ""
+    print(f"# {len(names)} stage{plural} to run{in_all}", flush=True)
     return Plan(names, is_whole)
 
 
