@@ -21,6 +21,7 @@ from lab.tools.compare import side_of_commit
 from lab.tools.profiles import is_smoke
 
 MOST_TOLD = 3  # statements that came out differently
+UNREADABLE = (LabError, LookupError, TypeError, ValueError)  # what foreign results lead to
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ def _taken(stage: str, folder: Path) -> Taken:
     try:
         results = read_results(folder)
         found = derivation.findings(results) if derivation else {}
-    except (LabError, LookupError, TypeError, ValueError):
+    except UNREADABLE:
         return Taken({})
     return Taken(found, results.conditions)
 
@@ -52,15 +53,20 @@ def summarise(judgements: Sequence[Judgement]) -> dict[str, int]:
 
 
 def told(judgements: Sequence[Judgement]) -> Iterator[str]:
-    """Yield how much of the notes and the book holds, and what differs from the committed run."""
+    """Yield how much of the notes and the book holds, and what differs from the commit."""
     if is_smoke():
         yield "The profile smoke decides nothing."
         return
     here = of_the_notes(judgements)
     yield f"{len(here)} statements of the notes and the book: {tally_in_words(here)}"
+    yield from _differences(here)
+
+
+def _differences(here: Sequence[Judgement]) -> Iterator[str]:
+    """Yield which verdicts are others than those of the committed results, by today's rules."""
     try:
         committed = side_of_commit("HEAD")
-    except LabError:  # no git, no commit, or damaged results: there is nothing to compare with
+    except UNREADABLE:  # or no git, or no commit: there is nothing to compare with
         return
     there = measure(
         {claim.stage: committed.taken.get(claim.stage, Taken({})) for claim in ledger()}
@@ -69,8 +75,10 @@ def told(judgements: Sequence[Judgement]) -> Iterator[str]:
     found = [f for f in here if f.verdict is not verdicts[f.claim.id]]
     if not found:
         return
-    whose = committed.hardware != read_hardware() and f", of {in_one_line(committed.hardware)}"
-    yield f"{len(found)} came out differently in the committed results{whose or ''}:"
+    hardware, whose = committed.hardware, ""
+    if hardware and HARDWARE_FILE.is_file() and hardware != read_hardware():
+        whose = f", of {in_one_line(hardware)}"
+    yield f"{len(found)} came out differently in the committed results{whose}:"
     contradicted_first = sorted(
         found, key=lambda f: {f.verdict, verdicts[f.claim.id]} != {*DECIDED}
     )

@@ -140,3 +140,6 @@ def test_it_tells_how_much_holds_and_what_differs_from_the_commit(project, caplo
     said = {f.claim.says.en.rstrip(".") for f in lost}
     assert all(line.strip().rsplit(": ", 1)[0] in said for line in lines)
     assert all("untested here" in line and line.endswith(" there") for line in lines)
+
+    (project / "reports" / "hardware.json").unlink()
+    assert judged_messages(caplog)[0] == counts, "a run is told without the machine's facts, too"
