@@ -21,6 +21,7 @@ from lab.core.files import REPORTS, write_atomically
 from lab.core.process import die_with_parent, run
 from lab.report.language import CHINESE, ENGLISH, speaking
 from lab.report.machines import warning_of
+from lab.results.documents import disturbed_stages
 from stages.report import about
 from stages.report.dark_twin import dark_twin
 from stages.report.evidence import Evidence, read_evidence
@@ -102,7 +103,7 @@ def main() -> None:
         _remove_others(FIGURES, "*", figures)
         _remove_others(REPORTS / FOLDER, "*.html", [Path(page).name for page in pages])
         _warn(drawn[ENGLISH], evidence)
-        _tell_where(drawn[ENGLISH], evidence)
+        _tell_where(evidence)
     _fail(drawn)
 
 
@@ -124,10 +125,10 @@ def _warn(questions: Mapping[str, Question], evidence: Evidence) -> None:
         log.warning("no usable results of %s; the page says what brings them", which)
 
 
-def _tell_where(questions: Mapping[str, Question], evidence: Evidence) -> None:
-    """Say what to open, and which pages have numbers that decide nothing."""
+def _tell_where(evidence: Evidence) -> None:
+    """Say what to open, and which times decide nothing: those that `--noisy` measures again."""
     log.info("open %s", (REPORTS / "index.html").absolute())
-    disturbed = [stage for stage, made in questions.items() if made.doubt]
+    disturbed = disturbed_stages(REPORTS)
     if disturbed and not evidence.smoke:
         log.warning(
             "disturbed, so their times decide nothing: %s; when the machine is quiet: `invoke"
