@@ -16,8 +16,8 @@ from lab.core.errors import ParamsError
 from lab.core.files import write_atomically
 from lab.report.book import SECTIONS
 from lab.tools.deps import with_deps
+from lab.tools.new_stage.scaffold import TEMPLATES
 
-TEMPLATES = Path(__file__).with_name("question")
 PARAMS = {  # with their comments in params.yaml
     "num_seeds: 8": "samples of each variant: 8 decide without an assumption, 4 with one",
     "num_epochs: 4": "passes over the training images",
