@@ -18,6 +18,7 @@ WORDS = {  # in English, by code
     reasons.NOT_LONGER: "the second job was not the longer; raise {about}",
     reasons.TARGET_MISSED: "{about} runs that should need fewer epochs missed the target;"
     " raise max_epochs",
+    reasons.GUESSES: "trained too little: it still guesses",
     reasons.NEEDS: "needs {about}",
     reasons.NEEDS_GPU: "needs a GPU",
     reasons.NEEDS_GPUS: "needs {about} GPUs",

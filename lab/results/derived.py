@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, cast
 
-from lab.core.files import METRICS, ROWS, write_json
+from lab.core.files import CONDITIONS, METRICS, ROWS, write_json
 from lab.results.diff import Taken
 from lab.results.documents import read_conditions, read_results
 from lab.results.findings import Finding
@@ -44,7 +44,8 @@ def taken_under(reports: Path) -> dict[str, Taken]:
     found = {}
     for rows in sorted(reports.rglob(ROWS)):
         folder = rows.parent.relative_to(reports)
-        if derivation := derivation_of(folder.parts[0]):
+        complete = (rows.parent / CONDITIONS).is_file()
+        if complete and (derivation := derivation_of(folder.parts[0])):
             results = read_results(rows.parent)
             machine = read_conditions(rows.parent).get("machine") or {}
             found[folder.as_posix()] = Taken(

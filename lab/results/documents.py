@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lab.core.errors import DataError, LabError
+from lab.core.errors import DataError, LabError, NotThereError
 from lab.core.files import CONDITIONS, HARDWARE_FILE, MEND, ROWS, read_json, read_rows
 from lab.results.disturbances import disturbances_of
 from lab.results.measurements import Measurement, Results, measurements_of
@@ -98,10 +98,13 @@ def read_results(folder: Path) -> Results:
     """A stage's rows with the conditions under which they were taken.
 
     Raises:
-        DataError: missing or damaged.
+        NotThereError: missing, or of a run that has not ended.
+        DataError: damaged.
         MachineError: another user's.
     """
     path = folder / ROWS
+    if path.is_file() and not (folder / CONDITIONS).is_file():
+        raise NotThereError(f"{folder}: its measurement did not end; `invoke repro` goes on")
     content = path.read_bytes() if path.is_file() else b""
     conditions = {k: v for k, v in read_conditions(folder).items() if k != "machine"}
     return Results(_measurements(path, content), conditions)

@@ -173,15 +173,16 @@ def rows_of(measurements: Sequence[Measurement]) -> list[Row]:
 def measurements_of(rows: Sequence[Row]) -> list[Measurement]:
     """The measurements that rows hold, in their order; the inverse of `rows_of`.
 
-    A table with a row for each epoch is one experiment, whose variants are its columns of numbers.
+    A table with a row for each epoch of each seed is one experiment, whose variants are its columns
+    of numbers, and whose samples are the seeds'.
     """
     if "epoch" in rows[0]:
-        return [
-            Measurement("epochs", name, float(row["epoch"]), (float(cell),))
-            for row in rows
-            for name, cell in row.items()
-            if not isinstance(cell, str)
-        ]
+        epochs: dict[tuple[str, float], list[float]] = {}
+        for row in rows:
+            for name, cell in row.items():
+                if name not in ("epoch", "seed") and not isinstance(cell, str):
+                    epochs.setdefault((name, float(row["epoch"])), []).append(float(cell))
+        return [Measurement("epochs", *key, tuple(values)) for key, values in epochs.items()]
     own = [name for name in rows[0] if name not in (*COLUMNS, *ABOUT)]
     found: dict[tuple[Cell, ...], list[Row]] = {}
     for row in rows:

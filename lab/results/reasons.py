@@ -44,6 +44,7 @@ UNUSABLE = "unusable"  # samples; about why
 LAUNCH_BOUND = "launch_bound"  # it takes hardly longer than its launch; about what to enlarge
 NO_RACE = "no_race"  # without an event the result was right, too
 NOT_LONGER = "not_longer"  # the second job than the first; about what to enlarge
+GUESSES = "guesses"  # a network that has not learned yet
 TARGET_MISSED = "target_missed"  # by runs that should need fewer epochs; about how many
 
 # of a claim

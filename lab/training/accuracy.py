@@ -1,23 +1,14 @@
 """How many images a net labels right: the same for every way to train."""
 
-import math
-
 import torch
 from torch import Tensor, nn
 
 PIECE = 1000  # images that are classified at once
-NUM_CLASSES = 10
-CHANCE = 1 / NUM_CLASSES  # the accuracy of guesses, and what non-finite weights are worth
 
 
 def accuracy(logits: Tensor, labels: Tensor) -> float:
     """The share of images, of logits (n, classes), that are labelled right."""
     return float((logits.argmax(1) == labels).double().mean())
-
-
-def is_chance(accuracy: float, num_images: int) -> bool:
-    """Whether an accuracy on so many images is at most three standard errors above chance."""
-    return accuracy <= CHANCE + 3 * math.sqrt(CHANCE * (1 - CHANCE) / num_images)
 
 
 @torch.no_grad()

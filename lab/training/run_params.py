@@ -58,6 +58,7 @@ class RunParams(Section):
     schedule: ScheduleName
     augment: Augmentation
     num_epochs: Annotated[int, Field(ge=1, le=10_000)]
+    seeds: Annotated[int, Field(ge=1, le=1000)]
     train_images: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
     test_images: Annotated[int, Field(ge=1, le=FASHION_COUNTS["t10k"])]
 
@@ -162,6 +163,7 @@ NOTES = RunParams(  # the notes' run of LeNet on one device (13.5)
     schedule="constant",
     augment="none",
     num_epochs=10,
+    seeds=1,
     train_images=FASHION_COUNTS["train"],
     test_images=FASHION_COUNTS["t10k"],
 )

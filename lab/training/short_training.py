@@ -16,8 +16,9 @@ from lab.data import order
 from lab.data.images import Images
 from lab.nets.lenet import he_lenet_params, lenet, lenet_params
 from lab.nets.models import MODELS
+from lab.results.chance import CHANCE, NUM_CLASSES
 from lab.results.stats import SMALLEST_EFFECT
-from lab.training.accuracy import CHANCE, NUM_CLASSES, accuracy, logits_of
+from lab.training.accuracy import accuracy, logits_of
 from lab.training.update_steps import Step, sgd_step
 
 # the loss of a constant answer; what comes within 2 % of it has learned nothing

@@ -1,6 +1,7 @@
 """Run the stage: `python -m stages.together`."""
 
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -22,33 +23,41 @@ from lab.timing.runner import write_results
 from lab.training.run_params import NOTES
 from stages.together import findings
 from stages.together.measure import one_run
-from stages.together.measure.ladder import RECORDS, Run, Rung, ladder, records, runs_of
+from stages.together.measure.ladder import Run, Rung, ladder, runs_of
 from stages.together.measure.params import Params
-from stages.together.measure.time_to_accuracy import NOTES_RUN, RUNGS, fastest, reached, target_of
+from stages.together.measure.time_to_accuracy import (
+    NOTES_RUN,
+    RECORDS,
+    RUNGS,
+    fastest,
+    reached,
+    target_of,
+)
 
 
 def measure(params: Params) -> list[Measurement]:
     """Each epoch of each run of each rung that this machine has the devices for, and of records.
 
-    A record's first seed has been trained: it is a run of its own. The fastest rung is quoted, and
-    so has more seeds than others.
+    `stages.train` has trained the records. The fastest rung is quoted, and so has more seeds than
+    others.
     """
     p, gpus = params.together, torch.cuda.device_count()
-    ways = [*ladder(computes_in_bf16(one_run.device())), *records(params)]
-    ways = [way for way in ways if not gpus or way.num_gpus <= gpus]
-    rungs = {way.lesson: way for way in ways if way.lesson in RUNGS}
+    rungs = {
+        rung.lesson: rung
+        for rung in ladder(computes_in_bf16(one_run.device()))
+        if not gpus or rung.num_gpus <= gpus
+    }
     measured = notes_run(params)
-    runs = {way.lesson: [*runs_of(way, p, [*rungs], epochs_known=bool(measured))] for way in ways}
-    for way in ways:
-        if way.lesson not in rungs:
-            measured += trained(way.lesson, target_of(way.lesson), params.seed)
-    seeds = {name: range(1, count) for name, count in p.record_seeds.model_dump().items()}
-    seeds |= dict.fromkeys(rungs, range(p.seeds))
+    known = bool(measured)
+    runs = {name: [*runs_of(rung, p, [*rungs], known)] for name, rung in rungs.items()}
+    for name in RECORDS:
+        if name in params.train.runs:
+            measured += trained(name, target_of(name))
     jobs = [
-        Job(way, params.seed + i, one)
-        for way in ways
-        for i in seeds[way.lesson]
-        for one in runs[way.lesson]
+        Job(rung, params.seed + i, one)
+        for name, rung in rungs.items()
+        for i in range(p.seeds)
+        for one in runs[name]
     ]
     measured += train_all(jobs, params)
     for target in p.targets:
@@ -60,9 +69,9 @@ def measure(params: Params) -> list[Measurement]:
 
 
 class Job(NamedTuple):
-    """A run of a rung or of a record, with a seed."""
+    """A run of a rung, with a seed."""
 
-    way: Rung
+    rung: Rung
     seed: int
     run: Run
 
@@ -92,19 +101,19 @@ def train_all(jobs: Sequence[Job], params: Params) -> Iterator[Measurement]:
     turns += [i for i, job in enumerate(jobs) if not job.run.in_part]
     found: list[list[list[one_run.EpochResult]]] = [[] for _ in jobs]
     for i in tqdm(turns, "together", leave=False, disable=None):
-        name = f"a run of {jobs[i].way.lesson!r}"
+        name = f"a run of {jobs[i].rung.lesson!r}"
         found[i].append(call_in_subprocess(name, one_run.train_rung, *jobs[i], params))
     for job, of_processes in zip(jobs, found, strict=True):
-        devices = one_run.devices_of(job.way, params.devices)
+        devices = one_run.devices_of(job.rung, params.devices)
         columns = {"target": job.run.target, "seed": job.seed}
         about = (devices.kind, devices.threads, "", columns)
         for epoch, samples in enumerate(zip(*of_processes, strict=True), 1):
             seconds = tuple(round(seconds, 4) for seconds, _ in samples)
-            yield Measurement("seconds", job.way.lesson, epoch, seconds, "s", *about)
+            yield Measurement("seconds", job.rung.lesson, epoch, seconds, "s", *about)
             for _, percent in samples:
                 if percent is not None:
                     accuracy = (round(percent, 4),)
-                    yield Measurement("accuracy", job.way.lesson, epoch, accuracy, "%", *about)
+                    yield Measurement("accuracy", job.rung.lesson, epoch, accuracy, "%", *about)
 
 
 def notes_run(params: Params) -> list[Measurement]:
@@ -118,19 +127,21 @@ def notes_run(params: Params) -> list[Measurement]:
     if p.seeds > 1 or (p.train_images, p.test_images) != (NOTES.train_images, NOTES.test_images):
         return []
     target = max(p.targets_on_the_way)
-    found = list(trained(NOTES_RUN, target, params.seed))
+    found = list(trained(NOTES_RUN, target))
     return found if NOTES_RUN in reached(Results(found), {NOTES_RUN: target}) else []
 
 
-def trained(run: str, target: int, seed: int) -> Iterator[Measurement]:
-    """The epochs of a run as `stages.train` left them."""
-    folder, seconds = REPORTS / "train" / run, 0.0
+def trained(run: str, target: int) -> Iterator[Measurement]:
+    """The epochs of each seed of a run as `stages.train` left them."""
+    folder = REPORTS / "train" / run
     threads = int(read_conditions(folder)["threads_per_device"])
+    seconds: defaultdict[int, float] = defaultdict(float)  # since the start, by seed
     for row in read_rows(folder / "rows.csv"):
-        seconds += float(row["seconds"])
+        seed = int(row["seed"])
+        seconds[seed] += float(row["seconds"])
         about = (str(row["device_kind"]), threads, "", {"target": target, "seed": seed})
         for experiment, value, unit in (
-            ("seconds", seconds, "s"),
+            ("seconds", seconds[seed], "s"),
             ("accuracy", 100 * float(row["test_accuracy"]), "%"),
         ):
             yield Measurement(experiment, run, int(row["epoch"]), (round(value, 4),), unit, *about)

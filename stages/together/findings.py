@@ -4,7 +4,7 @@ from lab.results.findings import AS_FAST, Finding, Over, Samples, median, of_one
 from lab.results.measurements import Results
 from stages.together.measure.time_to_accuracy import (
     NOTES_WAY,
-    RECORD,
+    RECORDS,
     RUNGS,
     SecondsTo,
     fastest,
@@ -51,5 +51,4 @@ def targets_of(results: Results) -> list[int]:
 
 def records(results: Results) -> dict[str, SecondsTo]:
     """The runs of small networks that reached the accuracy in their names."""
-    runs = (run for run in results.variants("seconds") if run.startswith(RECORD))
-    return reached(results, {run: target_of(run) for run in runs})
+    return reached(results, {run: target_of(run) for run in RECORDS})

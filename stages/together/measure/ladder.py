@@ -6,20 +6,15 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from lab.training.run_params import NOTES, RunParams
-from stages.together.measure.params import Params, RecordSeeds, TogetherParams
+from stages.together.measure.params import TogetherParams
 from stages.together.measure.time_to_accuracy import (
     BF16,
     HE,
     MOMENTUM,
     NOTES_WAY,
     ONE_CYCLE,
-    RECORD,
-    RUNGS,
-    target_of,
     timed_in_part,
 )
-
-RECORDS = tuple(RecordSeeds.model_fields)  # that the stage measures; others take longer
 
 
 class Rung(RunParams):
@@ -66,22 +61,6 @@ def ladder(bf16: bool) -> list[Rung]:
     return [each.but(precision="fp32") for each in found if each.lesson != BF16]
 
 
-def records(params: Params) -> list[Rung]:
-    """Entries of `train.runs` called after the accuracy that they are to reach: `record_90`."""
-    runs = params.train.runs
-    return [
-        Rung(
-            **runs[name].model_dump(),
-            lesson=name,
-            loop="engine",
-            keeps_memory=True,
-            epochs={target_of(name): runs[name].num_epochs},
-        )
-        for name in RECORDS
-        if name in runs
-    ]
-
-
 class Run(NamedTuple):
     """A run of a rung with one seed: to an accuracy in percent, or a part of an epoch (0)."""
 
@@ -93,16 +72,14 @@ class Run(NamedTuple):
 def runs_of(
     rung: Rung, p: TogetherParams, rungs: Sequence[str], epochs_known: bool
 ) -> Iterator[Run]:
-    """The runs of one of the `rungs`, or of a record.
+    """The runs of one of the `rungs`.
 
     `epochs_known`: another run has told how many epochs the notes' steps need.
     """
     targets: Sequence[int] = p.targets if rung.lesson == rungs[-1] else p.targets_on_the_way
-    if rung.lesson.startswith(RECORD):
-        targets = list(rung.epochs)
     if rung.lesson in timed_in_part(rungs, epochs_known) and not p.whole:
         yield Run(0, 1, in_part=True)
-    elif rung.lesson in RUNGS and rung.schedule == "constant":
+    elif rung.schedule == "constant":
         yield Run(max(targets), p.max_epochs)
     else:
         for target in targets:

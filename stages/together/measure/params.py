@@ -13,14 +13,6 @@ Count = Annotated[int, Field(ge=1, le=1000)]
 Target = Literal[83, 90]  # % of the test images: those to which the last rows are tuned
 
 
-class RecordSeeds(Section):
-    """The records that the stage measures, as dvc.yaml has them among its params."""
-
-    record_83: Count
-    record_90: Count
-    record_92: Count
-
-
 class TogetherParams(Section):
     seeds: Count
     best_seeds: Count
@@ -32,7 +24,6 @@ class TogetherParams(Section):
     timed_processes: Annotated[int, Field(ge=1, le=100)]
     train_images: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
     test_images: Annotated[int, Field(ge=1, le=FASHION_COUNTS["t10k"])]
-    record_seeds: RecordSeeds
 
 
 class Params(Section):

@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from lab.core.files import Row
 from lab.core.gpu_errors import gpu_errors
 from lab.core.imports import closure
 from lab.data.datasets import DATA, SOURCE_FILE, dataset_name, read_fashion_mnist
@@ -18,8 +19,8 @@ from lab.data.images import LabelledImages, to_tensors
 from lab.machine.devices import Devices, precision_on
 from lab.nets.models import MODELS
 from lab.parallel.process_group import check_ranks_agree, own_rank, process_group
+from lab.results.chance import NUM_CLASSES, is_chance
 from lab.timing.conditions import LoadMonitor, speed_metrics
-from lab.training.accuracy import NUM_CLASSES, is_chance
 from lab.training.checkpoints import Checkpoints, run_key
 from lab.training.loop import Epoch, Progress, train
 from lab.training.model import Model
@@ -52,7 +53,7 @@ def memory_errors() -> Iterator[None]:
 
 @memory_errors()
 def train_run(name: str, params: Params) -> None:
-    """Train a run and write its results; of `ddp` each rank does."""
+    """Train a run, seed by seed, and write its results; of `ddp` each rank does."""
     recipe = params.train.runs[name]
     devices, own = devices_of(recipe, params.devices)
     precision = precision_on(own[0], recipe.precision)
@@ -63,41 +64,57 @@ def train_run(name: str, params: Params) -> None:
     test_set = read_fashion_mnist("t10k").first(recipe.test_images)
     recipe = recipe.but(precision=precision, train_images=len(train_set.labels))
     dataset = dataset_name()
-    checkpoints = Checkpoints(checkpoint_key(name, recipe, params.seed, devices))
+    of_seeds = {
+        seed: Checkpoints(checkpoint_key(name, recipe, seed, devices))
+        for seed in range(params.seed, params.seed + recipe.seeds)
+    }
+    of_first = of_seeds[params.seed]
     rank = own_rank()
     timeout_s = params.train.timeout_s
     group = nullcontext() if rank is None else process_group(devices, own[0], timeout_s)
     watch = None if rank else LoadMonitor()  # one process alone sees how fast the machine is
     failures = gpu_errors(", ".join(dict.fromkeys(map(str, own))))
-    with nullcontext() if rank else checkpoints.lock(), failures, group:
+    rows: list[Row] = []
+    weights = b""  # the first seed's
+    with nullcontext() if rank else of_first.lock(), failures, group:
         if rank is not None:
-            check_ranks_agree(checkpoints.key)
+            check_ranks_agree(of_first.key)
         processes = Alone() if rank is None else Group()
-        net = MODELS[recipe.net](torch.Generator().manual_seed(params.seed))
-        model, step = model_and_step(net, own, recipe, processes)
-        with closing(model):
-            log.setLevel(logging.WARNING if rank else logging.INFO)
-            log.info(
-                "%s: %s on %d x %s, %d threads each, %s",
-                name,
-                dataset,
-                len(devices.devices),
-                devices.kind,
-                devices.threads,
-                recipe.strategy,
+        log.setLevel(logging.WARNING if rank else logging.INFO)
+        log.info(
+            "%s: %s on %d x %s, %d threads each, %s",
+            name,
+            dataset,
+            len(devices.devices),
+            devices.kind,
+            devices.threads,
+            recipe.strategy,
+        )
+        for seed, checkpoints in of_seeds.items():
+            label = name if len(of_seeds) == 1 else f"{name} seed {seed}"
+            net = MODELS[recipe.net](torch.Generator().manual_seed(seed))
+            model, step = model_and_step(net, own, recipe, processes)
+            with closing(model):
+                progress = resumed(label, model, checkpoints)
+                trainer = Trainer(model, step, to_tensors(train_set))
+                epochs = progress.epochs
+                for epochs in train_with_checkpoints(
+                    label, trainer, to_tensors(test_set), seed, progress, checkpoints
+                ):
+                    if watch:
+                        of_seed = results.rows_of(epochs, seed, devices, dataset)
+                        results.write_epochs(name, [*rows, *of_seed])
+                rows += results.rows_of(epochs, seed, devices, dataset)
+                if watch and not weights:
+                    weights = results.to_bytes(model.nets[0].net.state_dict())
+        if watch:
+            conditions = results.conditions_of(
+                recipe, len(test_set.labels), devices, dataset, weights
             )
-            progress = resumed(name, model, checkpoints)
-            trainer = Trainer(model, step, to_tensors(train_set))
-            epochs = train_with_checkpoints(
-                name, trainer, to_tensors(test_set), params.seed, progress, checkpoints
-            )
-            if watch:
-                weights = results.to_bytes(model.nets[0].net.state_dict())
-                rows = results.rows_of(epochs, devices, dataset)
-                conditions = results.conditions_of(recipe, devices, dataset, weights)
-                results.write(name, weights, rows, {**conditions, **speed_metrics(watch)})
-            processes.largest(0)  # all results are written, also where hosts share the folder
-            if keeps_checkpoints():
+            results.write(name, weights, rows, {**conditions, **speed_metrics(watch)})
+        processes.largest(0)  # all results are written, also where hosts share the folder
+        if keeps_checkpoints():
+            for checkpoints in of_seeds.values():
                 checkpoints.clear()
 
 
@@ -163,11 +180,14 @@ def train_with_checkpoints(
     seed: int,
     progress: Progress,
     checkpoints: Checkpoints,
-) -> list[Epoch]:
-    """Train to the end, with a bar on a terminal and a line per epoch; returns the epochs."""
+) -> Iterator[list[Epoch]]:
+    """Train to the end, with a bar on a terminal and a line per epoch.
+
+    Yields:
+        the epochs so far, after each that ends.
+    """
     model, num_images = trainer.model, trainer.num_images
     is_first, recipe = model.processes.rank == 0, model.recipe
-    epochs = progress.epochs
     done = len(progress.epochs) * num_images + len(progress.losses) * recipe.batch_size
     with tqdm(
         initial=done,
@@ -183,8 +203,7 @@ def train_with_checkpoints(
                 checkpoints.save(len(reached.epochs), len(reached.losses), state)
             if not len(reached.losses):
                 _log_epoch(name, recipe, reached.epochs[-1], len(test_set[1]))
-            epochs = reached.epochs
-    return epochs
+                yield reached.epochs
 
 
 def _log_epoch(name: str, recipe: RunParams, epoch: Epoch, test_images: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from lab.core.files import CONDITIONS, REPORTS, Metrics, Row, write_json, write_rows
+from lab.core.files import CONDITIONS, METRICS, REPORTS, Metrics, Row, write_json, write_rows
 from lab.core.outputs import write_own
 from lab.machine.devices import Devices
 from lab.machine.hardware import add_machine
@@ -20,11 +20,12 @@ from stages.train import findings
 WEIGHTS = "models/{run}.pt"  # under the project's root
 
 
-def rows_of(epochs: Sequence[Epoch], devices: Devices, dataset: str) -> list[Row]:
+def rows_of(epochs: Sequence[Epoch], seed: int, devices: Devices, dataset: str) -> list[Row]:
     """One row per epoch."""
     return [
         {
             "epoch": e.epoch,
+            "seed": seed,
             "train_loss": e.train_loss,
             "test_accuracy": e.test_accuracy,
             "seconds": round(e.seconds, 6),
@@ -36,9 +37,12 @@ def rows_of(epochs: Sequence[Epoch], devices: Devices, dataset: str) -> list[Row
     ]
 
 
-def conditions_of(recipe: RunParams, devices: Devices, dataset: str, weights: bytes) -> Metrics:
+def conditions_of(
+    recipe: RunParams, test_images: int, devices: Devices, dataset: str, weights: bytes
+) -> Metrics:
     """A run's recipe, what it ran on, and its weights by their hash."""
     return recipe.model_dump(exclude={"num_gpus", "test_images"}) | {
+        "test_images": test_images,
         "dataset": dataset,
         "device_kind": devices.kind,
         "num_devices": len(devices.devices),
@@ -52,6 +56,17 @@ def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
     buffer = io.BytesIO()
     torch.save({name: w.detach().cpu().contiguous() for name, w in weights.items()}, buffer)
     return buffer.getvalue()
+
+
+def write_epochs(name: str, rows: Sequence[Row]) -> None:
+    """Write the epochs of a run that goes on, so that its curve grows where it is watched.
+
+    The rest of an earlier run's results goes: without conditions.json they are not complete.
+    """
+    folder = REPORTS / "train" / name
+    for earlier in (METRICS, CONDITIONS):
+        (folder / earlier).unlink(missing_ok=True)
+    write_rows(folder, rows)
 
 
 def write(name: str, weights: bytes, rows: Sequence[Row], conditions: Metrics) -> None:

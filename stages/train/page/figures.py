@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lab.core.files import REPORTS, ROWS, read_rows
 from lab.report import figures as style
 from lab.report.benchmarks import TITLES
 from lab.report.language import say
@@ -14,6 +15,7 @@ from lab.report.page import Figure
 from lab.results.findings import Finding, Findings
 from lab.results.measurements import Results
 from lab.training.run_params import NOTES, RunParams
+from stages.train.findings import FEWEST_STEPS
 
 WITHOUT_BATCH_NORM = ("lenet", "lenet_he", "mlp")
 
@@ -42,7 +44,7 @@ class TrainingRun:
         return recipe_in(self.conditions)
 
     def column(self, key: str) -> list[float]:
-        """One value per epoch."""
+        """One value per epoch, of the first seed."""
         return [m.values[0] for m in self.results.series("epochs", key)]
 
     @property
@@ -63,9 +65,9 @@ class TrainingRun:
         return int(self.conditions["num_devices"])
 
     @property
-    def accuracy(self) -> float:
-        """On the test images after the last epoch, in percent."""
-        return self.found["test_accuracy_percent"].value
+    def accuracy(self) -> Finding:
+        """On the test images after the last epoch, in percent; missing while it guesses."""
+        return self.found["test_accuracy_percent"]
 
     @property
     def epoch_s(self) -> Finding | None:
@@ -75,7 +77,12 @@ class TrainingRun:
     @property
     def as_the_book(self) -> bool:
         """Whether each epoch trains as the book's: at its constant rate, a run may end earlier."""
-        others = {"strategy": NOTES.strategy, "shards": "none", "num_epochs": NOTES.num_epochs}
+        others = {
+            "strategy": NOTES.strategy,
+            "shards": "none",
+            "num_epochs": NOTES.num_epochs,
+            "seeds": NOTES.seeds,
+        }
         return self.conditions["dataset"] == "fashion-mnist" and self.recipe | others == recipe_in(
             NOTES.model_dump()
         )
@@ -123,6 +130,11 @@ class Pair:
         return self.one.conditions["net"] not in WITHOUT_BATCH_NORM
 
 
+# the notes' ResNet-18 on one GPU: a record, whatever is trained here
+RESNET_RECORD = REPORTS / "reference" / "h200" / "train" / "resnet18_1gpu" / ROWS
+# what section 13.6 prints for it, and for two GPUs at twice the batch and the rate
+BOOK_RESNET = {"one": 0.91, "two": 0.73}
+
 # LeNet on one GPU in section 13.5, read off its figure (percent; GPU not named, no fixed seed)
 BOOK_ACCURACY = (10.0, 61.1, 72.7, 72.9, 78.1, 82.3, 81.0, 76.8, 81.0, 82.7)
 
@@ -140,21 +152,32 @@ def values(results: Mapping[str, Results], found: Mapping[str, Findings]) -> dic
             None,
         ),
         "tried": (same.many if same else runs[0]).name,
+        "record": resnet_record(),
+        "fewest_steps": FEWEST_STEPS,
     }
 
 
 def figures(results: Mapping[str, Results], found: Mapping[str, Findings]) -> list[Figure]:
-    runs = compared(runs_of(results, found))
-    return [Figure("training_curves", [partial(draw_accuracy, runs)])]
+    runs, record = compared(runs_of(results, found)), resnet_record()
+    curves = Figure("training_curves", [partial(draw_accuracy, runs)])
+    return [curves, *([Figure("resnet_record", [partial(draw_record, record)])] if record else [])]
 
 
 def runs_of(results: Mapping[str, Results], found: Mapping[str, Findings]) -> list[TrainingRun]:
     return [TrainingRun(name, results[name], found[name]) for name in results]
 
 
+def resnet_record() -> list[float]:
+    """Return the test accuracy after each epoch of the record; none where it was deleted."""
+    if not RESNET_RECORD.is_file():
+        return []
+    return [float(row["test_accuracy"]) for row in read_rows(RESNET_RECORD)]
+
+
 def pairs_of(runs: Sequence[TrainingRun]) -> list[Pair]:
-    """The runs that differ in devices only, the one on one device first."""
-    return [Pair(one, many) for one in runs for many in runs if _differ_in_devices(one, many)]
+    """The runs that learn and differ in devices only, the one on one device first."""
+    learn = [run for run in runs if run.accuracy]
+    return [Pair(one, many) for one in learn for many in learn if _differ_in_devices(one, many)]
 
 
 def compared(runs: Sequence[TrainingRun]) -> list[TrainingRun]:
@@ -217,3 +240,22 @@ def draw_accuracy(runs: list[TrainingRun], path: Path) -> None:
         axes.set_xlim(0.8, last + 0.2)
         axes.set_xticks(range(1, last + 1, math.ceil(last / 10)))
         style.key(fig, axes, columns=1)
+
+
+def draw_record(accuracies: list[float], path: Path) -> None:
+    """Draw a run's accuracy after each epoch, and what the book prints after the last."""
+    last = len(accuracies)
+    with style.figure(path, style.WIDTH, 2.8) as fig:
+        axes = fig.add_subplot(xlabel=say("Epoch"), ylabel=say("Test accuracy (%)"), ylim=(60, 100))
+        axes.plot(range(1, last + 1), [100 * a for a in accuracies], marker="o", markersize=4)
+        names = {"one": say("the book, one GPU"), "two": say("the book, two GPUs")}
+        for key, accuracy in BOOK_RESNET.items():
+            axes.axhline(100 * accuracy, color=style.FAINT, dashes=(3, 2))
+            axes.annotate(
+                f"{names[key]}: {100 * accuracy:.0f}",
+                (1, 100 * accuracy),
+                xytext=(0, 3),
+                textcoords="offset points",
+                color=style.FAINT,
+            )
+        axes.set_xticks(range(1, last + 1))

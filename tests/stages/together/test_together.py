@@ -165,10 +165,24 @@ def test_the_notes_run_tells_the_epochs_where_it_took_the_same_steps(
     edit_params(changed)
     folder = project / "reports" / "train" / NOTES_RUN
     write_json(folder / "conditions.json", {"threads_per_device": 1})
-    of_all = {"seconds": 12.0, "device_kind": "cpu"}
+    of_all = {"seed": 0, "seconds": 12.0, "device_kind": "cpu"}
     rows = [{"epoch": i, "test_accuracy": a, **of_all} for i, a in enumerate(accuracies, 1)]
     write_rows(folder, rows)
     assert bool(stage.notes_run(load(Params))) == known
+
+
+def test_a_run_of_several_seeds_has_the_seconds_of_each_since_its_own_start(project):
+    folder = project / "reports" / "train" / "record_83"
+    write_json(folder / "conditions.json", {"threads_per_device": 2})
+    rows = [
+        {"epoch": epoch, "seed": seed, "test_accuracy": 0.8, "seconds": 1.0, "device_kind": "cpu"}
+        for seed in (3, 4)
+        for epoch in (1, 2)
+    ]
+    write_rows(folder, rows)
+    found = Results(list(stage.trained("record_83", 83)))
+    for seed in (3, 4):
+        assert found.samples("seconds", "record_83", seed=seed).values == (1.0, 2.0)
 
 
 def test_the_fastest_row_is_trained_with_more_seeds_and_so_is_one_that_then_is_faster(
@@ -183,7 +197,7 @@ def test_the_fastest_row_is_trained_with_more_seeds_and_so_is_one_that_then_is_f
         return [(10.0 + slow - RUNGS.index(rung.lesson) % 9, None if run.in_part else 84.0)]
 
     monkeypatch.setattr(stage, "call_in_subprocess", call)
-    monkeypatch.setattr(stage, "records", lambda params: [])
+    monkeypatch.setattr(stage, "RECORDS", ())
     results = Results(stage.measure(params))
     assert [seed for rung, seed in asked if rung == ONE_CYCLE] == [0, 1]
     assert [seed for rung, seed in asked if rung == MOMENTUM] == [0, 1, 2]

@@ -16,7 +16,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from lab.core.errors import NotThereError
+from lab.core.files import read_rows
 from lab.core.params import load
+from lab.results.documents import read_results
 from stages.train.measure.one_run import train_run
 from stages.train.measure.params import Params
 from tests.helpers import ROOT, edit_params, outlived, small_run, write_data
@@ -26,7 +29,7 @@ pytestmark = pytest.mark.slow
 RUNS_ON_TWO = ("by_ddp", "by_hand")
 TINY = small_run(batch_size=32, num_epochs=20)
 RUNS = {
-    "one": TINY,
+    "one": TINY | {"seeds": 2, "num_epochs": 10},
     "by_hand": TINY | {"num_gpus": 2},
     "by_ddp": TINY | {"num_gpus": 2, "strategy": "ddp"},
 }
@@ -78,7 +81,7 @@ def finish(name: str) -> None:
 
 def results(name: str) -> tuple[bytes, list[str]]:
     folder = Path("reports/train") / name
-    rows = [",".join(row.split(",")[:3]) for row in (folder / "rows.csv").read_text().splitlines()]
+    rows = [",".join(row.split(",")[:4]) for row in (folder / "rows.csv").read_text().splitlines()]
     return Path(f"models/{name}.pt").read_bytes(), rows
 
 
@@ -88,8 +91,8 @@ def test_a_run_ends_on_the_first_signal_with_one_line(runs, name, number):
     edit_params({f"train.runs.{name}.num_epochs": 10_000})
     process = start(name)
     assert process.stdout is not None
-    process.stdout.readline()
-    process.stdout.readline()
+    while "epoch 2/" not in process.stdout.readline():
+        assert process.poll() is None
     family = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(number)
     _, errors = process.communicate(timeout=60)
@@ -98,6 +101,10 @@ def test_a_run_ends_on_the_first_signal_with_one_line(runs, name, number):
     assert not outlived(family)
     assert list(Path(".lab/checkpoints").glob("*/*.pt"))
     assert not Path("models").exists()
+    folder = Path("reports/train") / name
+    assert read_rows(folder / "rows.csv")[0]["epoch"] == 1, "the curve so far, for who watches it"
+    with pytest.raises(NotThereError, match="did not end"):
+        read_results(folder)
 
 
 def test_killed_runs_end_as_if_nobody_had_killed_them(runs):

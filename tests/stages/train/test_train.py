@@ -32,30 +32,67 @@ from stages.train.page.figures import BOOK_ACCURACY, TrainingRun
 from tests.helpers import ROOT, edit_params, errors, files, recipe, run_stage, small_run, write_data
 from tests.stages.train.made_up import SPEED
 
-CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
+CPU = Devices("cpu-virtual", [torch.device("cpu")], threads=1)
+HALVES = replace(CPU, devices=CPU.devices * 2)
 
 
 EPOCHS = [Epoch(1, 2.3, 0.1, 4.0), Epoch(2, 1.6, 0.6, 2.0), Epoch(3, 0.7, 0.75, 2.5)]
 
 
-SETTINGS = recipe(**small_run(num_gpus=2, num_epochs=3))
+SETTINGS = recipe(batch_size=32, train_images=2000, num_epochs=3)
 
 
-def found(epochs: list[Epoch]) -> dict[str, float]:
-    rows = train.rows_of(epochs, CPU, "synthetic")
-    numbers = findings(Results(measurements_of(rows)))
-    assert not any(each.decides for each in numbers.values()), "one run is one seed and one start"
-    return {name: each.value for name, each in numbers.items()}
+def found(
+    epochs: list[Epoch], devices: Devices = CPU, test_images: int = 10_000, **settings: Any
+) -> dict[str, float]:
+    rows = train.rows_of(epochs, 0, devices, "synthetic")
+    conditions = train.conditions_of(
+        SETTINGS.but(**settings), test_images, devices, "synthetic", b"weights"
+    )
+    numbers = findings(Results(measurements_of(rows), conditions))
+    there = {name: each for name, each in numbers.items() if each}
+    assert not any(each.decides for each in there.values()), "one run is one seed and one start"
+    return {name: each.value for name, each in there.items()}
 
 
 def test_a_run_comes_to_its_last_epoch_and_the_median_of_its_times():
     assert found(EPOCHS) == {"test_accuracy_percent": 75.0, "train_loss": 0.7, "epoch_s": 2.5}
-    conditions = train.conditions_of(SETTINGS, CPU, "fashion-mnist", b"weights")
+    conditions = train.conditions_of(SETTINGS, 100, HALVES, "fashion-mnist", b"weights")
     assert (conditions["num_devices"], conditions["device_kind"], conditions["dataset"]) == (
         2,
         "cpu-virtual",
         "fashion-mnist",
     )
+
+
+def test_an_accuracy_of_guesses_is_no_result():
+    """Within three standard errors of chance, or after a handful of steps."""
+    guesses = [*EPOCHS[:2], Epoch(3, 2.3, 0.118, 2.5)]
+    assert "test_accuracy_percent" in found(guesses), "of 10,000 images"
+    assert "test_accuracy_percent" not in found(guesses, test_images=1000)
+    assert found(EPOCHS, train_images=512) == {"train_loss": 0.7, "epoch_s": 2.5}, "48 steps"
+
+
+def test_a_run_of_several_seeds_comes_to_their_medians_which_decide():
+    rows = [
+        row
+        for seed in range(8)
+        for row in train.rows_of(
+            [replace(e, test_accuracy=e.test_accuracy + seed / 100) for e in EPOCHS],
+            seed,
+            CPU,
+            "synthetic",
+        )
+    ]
+    conditions = train.conditions_of(SETTINGS.but(seeds=8), 10_000, CPU, "synthetic", b"")
+    percent = findings(Results(measurements_of(rows), conditions))["test_accuracy_percent"]
+    assert (percent.value, percent.low, percent.high) == pytest.approx((78.5, 75, 82))
+    assert (percent.n, percent.decides) == (8, True)
+
+
+def test_devices_that_are_one_have_no_time():
+    assert "epoch_s" not in found(EPOCHS, HALVES), "it would pass for the speed-up of two GPUs"
+    assert "epoch_s" in found(EPOCHS, replace(HALVES, kind="cuda"))
 
 
 def test_a_run_is_compared_with_the_books_over_the_epochs_that_both_have():
@@ -67,7 +104,7 @@ def test_a_run_is_compared_with_the_books_over_the_epochs_that_both_have():
 
 
 def test_train_has_a_row_per_epoch_that_says_what_it_ran_on():
-    rows = train.rows_of(EPOCHS, CPU, "synthetic")
+    rows = train.rows_of(EPOCHS, 0, CPU, "synthetic")
     assert [row["epoch"] for row in rows] == [1, 2, 3]
     assert [row["seconds"] for row in rows] == [4.0, 2.0, 2.5]
     assert {(row["device_kind"], row["dataset"]) for row in rows} == {("cpu-virtual", "synthetic")}
@@ -76,13 +113,13 @@ def test_train_has_a_row_per_epoch_that_says_what_it_ran_on():
 def test_an_interrupted_epoch_is_marked_and_not_timed():
     epochs = [*EPOCHS, Epoch(4, 0.6, 0.8, 99.0, resumed=True)]
     assert (found(epochs)["epoch_s"], found(epochs)["train_loss"]) == (2.5, 0.6)
-    assert [row["resumed"] for row in train.rows_of(epochs, CPU, "synthetic")] == [0, 0, 0, 1]
+    assert [row["resumed"] for row in train.rows_of(epochs, 0, CPU, "synthetic")] == [0, 0, 0, 1]
 
 
 def test_one_epoch_or_two_tell_no_time():
     """Something else may have run beside them."""
     for few in (EPOCHS[:1], EPOCHS[:2], [*EPOCHS[:2], replace(EPOCHS[2], resumed=True)]):
-        assert found(few).keys() == {"test_accuracy_percent", "train_loss"}
+        assert "epoch_s" not in found(few)
 
 
 def test_weights_are_the_same_bytes_for_the_same_weights_and_load_safely(tmp_path):
