@@ -14,6 +14,17 @@ MOST_DOUBT = 0.2  # a weaker bound on false speed-ups tells a reader nothing
 TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}  # of nets, by their names in lab.nets.models
 
 
+def net_title(net: str) -> str:
+    """Return the name of any net of lab.nets.models in the language that is spoken."""
+    others = {
+        "lenet_he": say("LeNet, He initialization"),
+        "mlp": say("MLP"),
+        "convnet": say("ConvNet"),
+        "convnet_deep": say("deeper ConvNet"),
+    }
+    return others.get(net) or TITLES[net]
+
+
 def undecided(m: Mapping[str, Any], stage: str) -> str:
     """The sentence that stands where times decide nothing, by a stage's metrics; else nothing."""
     if lack := m.get(NOT_MEASURABLE):

@@ -8,7 +8,7 @@
     ---
     The answer, before the first heading: {{ share | percent }} ({{ share | percent_span }}).
 
-    ## What the notes say
+    ## What the book says
     ...
 
 A name that no value has is an error. What is filled in is text: it makes no tags and no Markdown.
@@ -40,7 +40,7 @@ from lab.results.findings import Finding
 ANSWER = "answer"  # what stands before the first heading
 MORE = "more"  # what is folded
 HEADINGS = {  # of a question's page, in their order; each page has them all, but for the optional
-    "notes": {ENGLISH: "What the notes say", CHINESE: "笔记怎么说"},
+    "book": {ENGLISH: "What the book says", CHINESE: "书上怎么说"},
     "did": {ENGLISH: "What we did", CHINESE: "我们怎么测"},
     "found": {ENGLISH: "What came out", CHINESE: "结果"},
     "why": {ENGLISH: "Why", CHINESE: "为什么"},

@@ -26,6 +26,16 @@ def decided_by_gpus(machines: Machines) -> list[Claim]:
     ]
 
 
+def decided_by_several(machines: Machines) -> list[Claim]:
+    """Return the claims that hold or fail on two machines or more."""
+
+    def decided(claim: Claim) -> int:
+        tested = (_tested(claim, found) for found in machines.values())
+        return sum(bool(f and f.verdict in DECIDED and not f.reason.code) for f in tested)
+
+    return [claim for claim in ledger() if decided(claim) > 1]
+
+
 def differing(machines: Machines) -> list[Claim]:
     """The claims whose verdicts differ, those that hold here and fail there first.
 

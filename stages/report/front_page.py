@@ -31,11 +31,19 @@ Told = tuple[str, object]  # a number in words, and itself
 
 @dataclass(frozen=True)
 class Answer:
-    """A question's row: its number, what came out in a line, and how many verdicts of each kind."""
+    """A question's row in the index.
+
+    Attributes:
+        number: what came out, in a word.
+        finding: the same in a line.
+        tally: how many statements of the notes have which verdict.
+        own: how many questions of our own it has besides.
+    """
 
     number: str
     finding: str
     tally: Mapping[Shown, int]
+    own: int
 
 
 @dataclass(frozen=True)
@@ -113,7 +121,9 @@ def _answer(stage: str, made: Question, evidence: Evidence) -> Answer:
     finding = made.finding or made.problem
     if made.problem and made.failures:
         finding = say("This page could not be drawn.")
-    return Answer(made.prose.front.get("number", Markup()), finding, verdicts.tally(judgements))
+    notes = verdicts.of_the_notes(judgements)
+    number = made.prose.front.get("number", Markup())
+    return Answer(number, finding, verdicts.tally(notes), len(judgements) - len(notes))
 
 
 def notices(evidence: Evidence) -> list[Markup]:
@@ -155,6 +165,7 @@ def _row(stage: str, made: Question, evidence: Evidence) -> dict[str, object]:
         "number": "not measured" if made.problem else _as_markdown(answer.number) or "–",
         "answer": _as_markdown(answer.finding),
         "tally": answer.tally,
+        "own": answer.own,
         "data": data[0] if data else "",  # the folder of those that have several files
         "figure": figure and (_as_markdown(figure.title), figure.files[0]),
     }

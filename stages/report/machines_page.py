@@ -9,7 +9,14 @@ from lab.claims.claim import Claim
 from lab.report.language import localized, say
 from lab.report.machines import Facts
 from lab.report.numbers import number, span
-from lab.report.side_by_side import Machines, cell, contradicts, decided_by_gpus, differing
+from lab.report.side_by_side import (
+    Machines,
+    cell,
+    contradicts,
+    decided_by_gpus,
+    decided_by_several,
+    differing,
+)
 from lab.report.verdicts import verdict_and_number
 from lab.results.findings import Finding
 from stages.report.evidence import Evidence, Reference
@@ -53,6 +60,7 @@ def values(of_here: ByStage, evidence: Evidence) -> dict[str, object]:
         "peaks_apart": max(peaks) / min(peaks) if peaks else 1.0,
         "of_gpus": _table(decided_by_gpus(judged), judged),
         "differing": _table(apart, judged),
+        "shared": len(decided_by_several(judged)),
         "opposite": [claim.id for claim in apart if contradicts(claim, judged)],
         "effects": [_effects(each, evidence) for each in references],
         "damaged": evidence.damaged,

@@ -16,7 +16,7 @@ from lab.data.loaders import WORKER_START
 from lab.machine.devices import computes_in_bf16
 from lab.machine.fresh_process import await_server, call_in_subprocess
 from lab.results.documents import read_conditions
-from lab.results.measurements import Measurement, Results
+from lab.results.measurements import Cell, Measurement, Results
 from lab.timing.bench import balanced_turns
 from lab.timing.conditions import LoadMonitor, load_metrics, speed_metrics
 from lab.timing.runner import write_results
@@ -134,12 +134,14 @@ def notes_run(params: Params) -> list[Measurement]:
 def trained(run: str, target: int) -> Iterator[Measurement]:
     """The epochs of each seed of a run as `stages.train` left them."""
     folder = REPORTS / "train" / run
-    threads = int(read_conditions(folder)["threads_per_device"])
+    conditions = read_conditions(folder)
+    threads, net = int(conditions["threads_per_device"]), str(conditions["net"])
     seconds: defaultdict[int, float] = defaultdict(float)  # since the start, by seed
     for row in read_rows(folder / "rows.csv"):
         seed = int(row["seed"])
         seconds[seed] += float(row["seconds"])
-        about = (str(row["device_kind"]), threads, "", {"target": target, "seed": seed})
+        columns: dict[str, Cell] = {"target": target, "seed": seed, "net": net}
+        about = (str(row["device_kind"]), threads, "", columns)
         for experiment, value, unit in (
             ("seconds", seconds[seed], "s"),
             ("accuracy", 100 * float(row["test_accuracy"]), "%"),

@@ -7,9 +7,9 @@ import numpy as np
 from lab.report import plots
 from lab.report.benchmarks import on_virtual_devices
 from lab.report.language import say, translation
-from lab.report.numbers import duration, number, which
+from lab.report.numbers import duration, number, span, which
 from lab.report.page import Draw, Figure
-from lab.results.findings import Findings
+from lab.results.findings import Finding, Findings, Over, difference
 from lab.results.measurements import Results
 from stages.bench_compile.findings import batches, cases, eager_like, over_eager
 from stages.bench_compile.measure.params import COMPILED_FORMS, EAGER, INFERENCE
@@ -59,13 +59,19 @@ def faster(results: Results, batch: float) -> int:
     return sum(each.verdict == "faster" for each in found)
 
 
-def break_even_calls(results: Results, form: str) -> int | None:
-    """After how many calls what a form gains has made up for building it; None if it never does."""
-    base, call = results.one("call", eager_like(form)), results.one("call", form)
-    built = results.one("build", form)
-    if not (base and call and built) or over_eager(results, form, base.x).verdict != "faster":
+def break_even_calls(results: Results, form: str) -> Finding | None:
+    """After how many calls what a form gains has made up for building it; None if it never does.
+
+    Each start gives a gain of its own; the form was built once.
+    """
+    base, built = results.one("call", eager_like(form)), results.one("build", form)
+    if not (base and built) or over_eager(results, form, base.x).verdict != "faster":
         return None
-    return round(1e6 * built.values[0] / (base.summary.median - call.summary.median))
+    build_us = 1e6 * built.values[0]
+    eager, compiled = (results.samples("call", each, base.x) for each in (base.variant, form))
+    gain = difference(eager, compiled, "us", Over.STARTS)
+    least, most = build_us / gain.high, build_us / gain.low
+    return Finding(build_us / gain.value, least, most, gain.n, gain.over, "calls")
 
 
 def pays(results: Results, form: str) -> str:
@@ -74,7 +80,7 @@ def pays(results: Results, form: str) -> str:
     if form not in compiled_forms(results) or not (base and results.one("build", form)):
         return NOTHING
     if calls := break_even_calls(results, form):
-        return number(calls, 2)
+        return say("{effect} ({interval})", effect=number(calls, 2), interval=span(calls))
     return which(over_eager(results, form, base.x), NOTHING, say("undecided"), say("never"))
 
 

@@ -12,6 +12,7 @@ from matplotlib.transforms import Transform
 
 from lab.report import figures as style
 from lab.report import plots
+from lab.report.benchmarks import net_title
 from lab.report.language import say, translation
 from lab.report.numbers import duration, number
 from lab.report.page import Figure
@@ -145,6 +146,10 @@ def values(results: Results, found: Findings) -> dict[str, object]:
         "split_from": of[BATCH].epoch_s if BATCH in of and last.rung == SPLIT else None,
         "alike": Finding(median(alike), min(alike), max(alike)),
         "records": {target_of(run): found[f"{run}_s"] for run in records(results)},
+        "nets": {
+            target_of(run): net_title(str(results.series("seconds", run)[0].columns["net"]))
+            for run in records(results)
+        },
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from lab.core.files import REPORTS, ROWS, read_rows
 from lab.report import figures as style
-from lab.report.benchmarks import TITLES
+from lab.report.benchmarks import net_title
 from lab.report.language import say
 from lab.report.page import Figure
 from lab.results.findings import Finding, Findings
@@ -50,14 +50,7 @@ class TrainingRun:
     @property
     def net(self) -> str:
         """What it trains, in words."""
-        nets = {
-            **TITLES,
-            "lenet_he": say("LeNet, He initialization"),
-            "mlp": say("MLP"),
-            "convnet": say("ConvNet"),
-            "convnet_deep": say("deeper ConvNet"),
-        }
-        return nets[str(self.conditions["net"])]
+        return net_title(str(self.conditions["net"]))
 
     @property
     def num_devices(self) -> int:

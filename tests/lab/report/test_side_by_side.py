@@ -4,7 +4,13 @@ from dataclasses import replace
 
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Judgement
-from lab.report.side_by_side import cell, contradicts, decided_by_gpus, differing
+from lab.report.side_by_side import (
+    cell,
+    contradicts,
+    decided_by_gpus,
+    decided_by_several,
+    differing,
+)
 from lab.results.findings import Finding, Over
 from lab.results.reasons import TOO_FEW, Reason
 from tests.helpers import claim_of
@@ -33,6 +39,11 @@ def test_verdicts_differ_where_enough_samples_say_so():
     assert differing(machines(HOLDS, UNDECIDED)) == [ANYWHERE]
     assert not contradicts(ANYWHERE, machines(HOLDS, UNDECIDED))
     assert contradicts(ANYWHERE, machines(HOLDS, UNDECIDED, FAILS))
+
+
+def test_two_machines_that_decide_make_a_statement_shared():
+    assert decided_by_several(machines(HOLDS, UNDECIDED, UNTESTED, TOO_SHORT)) == []
+    assert decided_by_several(machines(HOLDS, FAILS)) == [ANYWHERE]
 
 
 def test_what_holds_here_and_fails_there_comes_first():

@@ -68,7 +68,11 @@ def test_one_output_that_differs_is_noticed(experiment):
 def test_compiling_pays_after_its_seconds_over_what_a_call_saves():
     results = Results([*CALLS, *BUILDS])
     assert over_eager(results, AOT, 1).value == 36 / 16
-    assert break_even_calls(results, AOT) == pytest.approx(3 / (36e-6 - 16e-6))
+    assert break_even_calls(results, AOT).value == pytest.approx(3 / (36e-6 - 16e-6))
+    starts = (14.0, 15.0, 16.0, 16.0, 16.0, 16.0, 17.0, 18.0)  # whose gains are 18 to 22 µs
+    varied = [Measurement("call", AOT, 1, starts, "us"), *calls(INFERENCE=36), *BUILDS]
+    needed = break_even_calls(Results(varied), AOT)
+    assert (needed.low, needed.high) == pytest.approx((3 / 22e-6, 3 / 18e-6))
 
 
 @pytest.mark.parametrize("us", [36, 50])
