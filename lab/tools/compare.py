@@ -23,7 +23,8 @@ from lab.results.derived import derivation_of, taken_under
 from lab.results.diff import JUDGED, NO_CHANGE, TIMES, TOO_FEW, Change, Taken, diff, in_a_cell
 from lab.results.disturbances import SPEEDS, readings
 from lab.results.documents import read_hardware
-from lab.results.stats import summarise
+from lab.results.findings import POINTS
+from lab.results.stats import difference_interval, summarise
 from lab.tools.profiles import OWN_PARAMS, leaves
 from lab.tools.references import CLAIMS, REFERENCE, path_of, read_reference, taken_of
 
@@ -60,8 +61,21 @@ class Row(NamedTuple):
     @property
     def cells(self) -> tuple[str, ...]:
         """Its cells in the table."""
-        name, old, new, mark = self.change
-        return self.folder, name, in_a_cell(old), in_a_cell(new), mark
+        name, old, new, _ = self.change
+        return self.folder, name, in_a_cell(old), in_a_cell(new), amount(self.change)
+
+
+def amount(change: Change) -> str:
+    """Return what a change amounts to: better by 0.9 points (0.5 to 1.2)."""
+    _, old, new, mark = change
+    if mark not in JUDGED or old is None or new is None or old.exact or "times" in old.unit:
+        return mark
+    sides = [(each.value, each.low, each.high) for each in (new, old)]
+    by, low, high = new.value - old.value, *difference_interval(*sides)
+    if by < 0:
+        by, low, high = -by, -high, -low
+    unit = POINTS if old.unit.startswith("%") else old.unit
+    return f"{mark} by {by:.2g} {unit}".rstrip() + f" ({low:.2g} to {high:.2g})"
 
 
 def speeds(old: Mapping[str, Taken], new: Mapping[str, Taken]) -> list[str]:
@@ -302,8 +316,8 @@ def report(
             yield ""
     if any(row.change.mark == TOO_FEW for row in rows):
         yield (
-            f"{TOO_FEW}: of one run or one seed, from which the next may differ as much"
-            " (`python -m bench.accuracy_bands 8` shows how far seeds do)"
+            f"{TOO_FEW}: of one run or one seed, from which the next may differ as much;"
+            " `seeds: 8` of a run in params.yaml trains more"
         )
     if note:
         yield note

@@ -35,6 +35,7 @@ def findings(results: Results) -> dict[str, Finding]:
         "loader_over_step": ratio(loader, resident * 1e-3, AS_LONG),
         "step_s": seconds(resident * 1e-3),
         "book_step_s": seconds(book * 1e-3),
+        "no_workers_step_s": seconds(no_workers * 1e-3),
         "wait_s": seconds(step_ms(BOOK, "load") * 1e-3),
         "load_s": seconds(step_ms(NO_WORKERS, "load") * 1e-3),
         "read_s": seconds(results.samples("preparation", "read") * 1e-3),

@@ -7,6 +7,7 @@ import pytest
 
 from lab.core.errors import DataError, MachineError, ParamsError
 from lab.core.files import write_json, write_rows
+from lab.results.findings import Finding, Over
 from lab.results.measurements import Measurement, rows_of
 from lab.tools import compare, references
 from lab.tools.compare import markdown
@@ -29,6 +30,12 @@ VERDICTS = {"A6a": "refuted", "B1": "refuted", "B2": "inconclusive", "C2": "conf
 def write_verdicts(project, **verdicts):
     rows = [{"id": name, "verdict": found} for name, found in verdicts.items()]
     write_rows(project / "reports" / "claims", rows)
+
+
+RECIPE = {"num_epochs": 3, "train_images": 60000, "test_images": 10000} | {
+    "num_devices": 1,
+    "device_kind": "cpu",
+}
 
 
 def write_run(reports, name="one", seconds=2.0, **conditions):
@@ -126,6 +133,16 @@ def test_what_a_commit_lacks_is_said_with_what_to_do(results, capsys):
     ]
 
 
+def test_a_change_that_counts_has_its_size_with_an_interval():
+    """Distances to the ends of both intervals add up as errors of independent numbers do."""
+    old = Finding(80.0, 79.0, 81.0, 8, Over.SEEDS, "%", "more")
+    new = Finding(83.0, 82.0, 84.0, 8, Over.SEEDS, "%", "more")
+    for sides, mark in (((old, new), "better"), ((new, old), "worse")):
+        change = compare.Change("test_accuracy_percent", *sides, mark)
+        assert compare.amount(change) == f"{mark} by 3 points (1.6 to 4.4)"
+    assert compare.amount(compare.Change("accuracy", old, new, "within noise")) == "within noise"
+
+
 def test_of_a_stage_each_finding_is_printed_also_where_it_is_the_same(results, capsys):
     reports = results / "reports"
     for stage in ("bench_overlap", "bench_parallel"):
@@ -186,7 +203,7 @@ def test_what_counts_most_stands_in_25_lines_and_all_in_as_many_as_it_takes(resu
             epoch = (0.5, (80 + factor + i / 100) / 100, 2.0 * factor, 0)
             folder = reports / "train" / f"run{i}"
             write_rows(folder, [dict(zip(columns, (n, *epoch), strict=True)) for n in (1, 2, 3)])
-            write_json(folder / "conditions.json", {"batch_size": factor})
+            write_json(folder / "conditions.json", RECIPE | {"batch_size": factor})
         write_run(reports, "bench_overlap", 2.0 / factor)
         edit_params({f"train.runs.run{i}": {"lr": factor} for i in range(40)})
         write_verdicts(results, **{f"A{i}": f"verdict {factor}" for i in range(40)})
