@@ -44,8 +44,8 @@ LESSONS: Mapping[str, Mapping[str, Any]] = {  # what each changes of the rung be
     BF16: {"precision": "bf16"},
     HE: {"net": "lenet_he"},
     MOMENTUM: {"optimizer": "nesterov", "lr": 0.05},
-    ONE_CYCLE: {"schedule": "one_cycle", "lr": 0.1, "epochs": {83: 1, 90: 6}},
-    "batch size 128": {"batch_size": 128, "epochs": {83: 1, 90: 5}},
+    ONE_CYCLE: {"schedule": "one_cycle", "lr": 0.15, "epochs": {83: 1, 90: 7}},
+    "batch size 128": {"batch_size": 128, "lr": 0.1, "epochs": {83: 1, 90: 5}},
     "two devices": {"num_gpus": 2},
 }
 
