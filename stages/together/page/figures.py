@@ -189,14 +189,15 @@ def gain_of(above: Row, row: Row) -> str:
 
 
 def groups_of(rows: Sequence[Row]) -> list[tuple[str, list[tuple[Row, Row]]]]:
-    """All rows but the first, each with the last above it that reached the accuracy, if one did.
+    """All rows but the first, each with the fastest above it that reached the accuracy.
 
     Neighbours of one gain are a group.
     """
     steps, above = [], rows[0]
     for row in rows[1:]:
         steps.append((above, row))
-        above = row if row.found.reached else above
+        if row.found.reached and row.seconds < above.seconds:
+            above = row
     return [(gain, list(of)) for gain, of in groupby(steps, lambda two: gain_of(*two))]
 
 

@@ -164,7 +164,7 @@ def test_the_notes_run_tells_the_epochs_where_it_took_the_same_steps(
 ):
     edit_params(changed)
     folder = project / "reports" / "train" / NOTES_RUN
-    write_json(folder / "conditions.json", {"threads_per_device": 1})
+    write_json(folder / "conditions.json", {"threads_per_device": 1, "net": "lenet"})
     of_all = {"seed": 0, "seconds": 12.0, "device_kind": "cpu"}
     rows = [{"epoch": i, "test_accuracy": a, **of_all} for i, a in enumerate(accuracies, 1)]
     write_rows(folder, rows)
@@ -173,7 +173,7 @@ def test_the_notes_run_tells_the_epochs_where_it_took_the_same_steps(
 
 def test_a_run_of_several_seeds_has_the_seconds_of_each_since_its_own_start(project):
     folder = project / "reports" / "train" / "record_83"
-    write_json(folder / "conditions.json", {"threads_per_device": 2})
+    write_json(folder / "conditions.json", {"threads_per_device": 2, "net": "mlp"})
     rows = [
         {"epoch": epoch, "seed": seed, "test_accuracy": 0.8, "seconds": 1.0, "device_kind": "cpu"}
         for seed in (3, 4)
