@@ -1,11 +1,11 @@
 """Two sets of findings: which numbers differ, and what a difference amounts to.
 
 Both are derived from rows by the same findings.py, or one is another machine's, kept in a file. A
-number is better or worse only if it decides something on both sides, the interval of the difference
-leaves out 0, and it changed by more than 2 %. A time or a rate is judged relative to how fast the
-machine itself was, by the product and the copy that each stage measures before and after: what
-these explain is the machine's, not the code's. Nothing is judged across hardware, and no times of a
-busy machine.
+number is better or worse only if it decides something on both sides, and the interval of the
+difference leaves out 0; one that starts decide, such as a time, also changed by over 2 %. A time or
+a rate is judged relative to how fast the machine itself was, by the product and the copy that each
+stage measures before and after: what these explain is the machine's, not the code's. Nothing is
+judged across hardware, and no times of a busy machine.
 """
 
 from collections.abc import Mapping
@@ -122,8 +122,9 @@ def _factors(unit: str, speed: tuple[float, float]) -> tuple[float, float]:
 
 
 def _within_noise(old: Finding, new: Finding) -> bool:
-    """Whether 0 is in the interval of the difference, or the effect is too small to count."""
-    return agree(old, new) or abs(new.value - old.value) <= SMALLEST_EFFECT * abs(old.value)
+    """Whether 0 is in the interval of the difference, or a time's effect is too small to count."""
+    too_small = old.timed and abs(new.value - old.value) <= SMALLEST_EFFECT * abs(old.value)
+    return agree(old, new) or too_small
 
 
 def in_a_cell(finding: Finding | None) -> str:

@@ -23,7 +23,7 @@ from lab.results.derived import derivation_of, taken_under
 from lab.results.diff import JUDGED, NO_CHANGE, TIMES, TOO_FEW, Change, Taken, diff, in_a_cell
 from lab.results.disturbances import SPEEDS, readings
 from lab.results.documents import read_hardware
-from lab.results.findings import POINTS
+from lab.results.findings import POINTS, Over
 from lab.results.stats import difference_interval, summarise
 from lab.tools.profiles import OWN_PARAMS, leaves
 from lab.tools.references import CLAIMS, REFERENCE, path_of, read_reference, taken_of
@@ -314,10 +314,13 @@ def report(
         yield from markdown(cells) if md else aligned(cells)
         if md:
             yield ""
-    if any(row.change.mark == TOO_FEW for row in rows):
+    few = [row.change.new for row in rows if row.change.mark == TOO_FEW]
+    if few:
+        more = "; `seeds: 8` of a run in params.yaml trains more"
+        of_seeds = any(found and found.over is Over.SEEDS for found in few)
         yield (
-            f"{TOO_FEW}: of one run or one seed, from which the next may differ as much;"
-            " `seeds: 8` of a run in params.yaml trains more"
+            f"{TOO_FEW}: of one run or one seed, from which the next may differ as much"
+            + (more if of_seeds else "")
         )
     if note:
         yield note

@@ -13,13 +13,16 @@ from tests.helpers import ROOT
 PARAMS = "train:\n  runs:\n    a:\n      lr: 0.1\n    b:\n      lr: 0.1\n"
 OF_A_PROFILE = "".join(f"      key{i}: {{0}}\n" for i in range(100))  # of b
 STAGE = """\
-import pathlib, sys
+import json, pathlib, sys
 from ruamel.yaml import YAML
 lr = YAML().load(pathlib.Path("params.yaml"))["train"]["runs"][sys.argv[1]]["lr"]
 assert lr < 1, "diverged"
 row = f"1,{2 * lr},0.5,2.0,0"
 columns = "epoch,train_loss,test_accuracy,seconds,resumed"
-pathlib.Path(f"reports/train/{sys.argv[1]}/rows.csv").write_text(columns + chr(10) + row + chr(10))
+folder = pathlib.Path(f"reports/train/{sys.argv[1]}")
+(folder / "rows.csv").write_text(columns + chr(10) + row + chr(10))
+recipe = {"num_epochs": 1, "train_images": 60000, "batch_size": 256}
+(folder / "conditions.json").write_text(json.dumps(recipe | {"num_devices": 1, "device_kind": "cpu"}))
 """
 STAGES = """\
 stages:
@@ -28,7 +31,9 @@ stages:
     cmd: python stage.py ${item.run}
     deps: [stage.py]
     params: ["train.runs.${item.run}"]
-    outs: [{"reports/train/${item.run}/rows.csv": {cache: false}}]
+    outs:
+      - reports/train/${item.run}/rows.csv: {cache: false}
+      - reports/train/${item.run}/conditions.json: {cache: false}
 """
 
 
