@@ -22,7 +22,8 @@ columns = "epoch,train_loss,test_accuracy,seconds,resumed"
 folder = pathlib.Path(f"reports/train/{sys.argv[1]}")
 (folder / "rows.csv").write_text(columns + chr(10) + row + chr(10))
 recipe = {"num_epochs": 1, "train_images": 60000, "batch_size": 256}
-(folder / "conditions.json").write_text(json.dumps(recipe | {"num_devices": 1, "device_kind": "cpu"}))
+about = recipe | {"num_devices": 1, "device_kind": "cpu"}
+(folder / "conditions.json").write_text(json.dumps(about))
 """
 STAGES = """\
 stages:
