@@ -3,11 +3,13 @@
 It imports no matplotlib, so that a stage can tell its answer within half a second.
 """
 
+import contextlib
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from lab.core.errors import NotThereError
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report.benchmarks import undecided
 from lab.report.language import say
@@ -15,12 +17,19 @@ from lab.results.documents import read_results
 
 
 def read_question(stage: str, reports: Path) -> tuple[Any, Any]:
-    """Return a stage's results and findings; of `train`, those of each run in params.yaml."""
+    """Return a stage's results and findings; of `train`, those of each run that has any.
+
+    Raises:
+        NotThereError: there are none.
+    """
     derivation = import_module(f"stages.{stage}.findings")
     if stage == "train":
-        runs = {
-            name: read_results(reports / name) for name in read_yaml(PARAMS_FILE)[stage]["runs"]
-        }
+        runs = {}
+        for name in read_yaml(PARAMS_FILE)[stage]["runs"]:
+            with contextlib.suppress(NotThereError):
+                runs[name] = read_results(reports / name)
+        if not runs:
+            raise NotThereError(f"{reports}: no run is there yet; `invoke repro` trains them")
         return runs, {name: derivation.findings(results) for name, results in runs.items()}
     results = read_results(reports)
     return results, derivation.findings(results)

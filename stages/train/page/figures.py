@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.core.files import REPORTS, ROWS, read_rows
+from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report import figures as style
 from lab.report.benchmarks import net_title
 from lab.report.language import say
@@ -145,6 +146,9 @@ def values(results: Mapping[str, Results], found: Mapping[str, Findings]) -> dic
             None,
         ),
         "tried": (same.many if same else runs[0]).name,
+        "untrained": [
+            name for name in read_yaml(PARAMS_FILE)["train"]["runs"] if name not in results
+        ],
         "record": resnet_record(),
         "fewest_steps": FEWEST_STEPS,
     }

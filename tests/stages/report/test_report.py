@@ -109,9 +109,10 @@ def test_a_run_without_results_is_said(project):
     (project / "reports" / "train" / "lenet_2gpu" / "rows.csv").unlink()
     result = run_stage("stages.report", "train")
     assert result.returncode == 0, result.stderr
-    for page in ("train.html", "train.zh.html"):
+    for page, words in (("train.html", "Not trained yet: "), ("train.zh.html", "还没有训练：")):
         text = (project / "reports" / "pages" / page).read_text()
-        assert "lenet_2gpu/rows.csv: not there yet" in text
+        assert f"{words}lenet_2gpu" in text
+        assert "lenet_1gpu" in text, "the others are shown"
     result = run_stage("stages.report", "bench_asink")
     assert result.returncode == 2
     assert "bench_asink: no page; take some of" in errors(result)[0]
