@@ -1,116 +1,42 @@
-"""Which rule a verdict comes from: a claim's sentence, its range, and how its numbers are derived.
+"""Which rule a verdict comes from: a claim's whole entry, and the standard that it is judged by.
 
-Rules are frozen: frozen.yaml has each claim's day and digest. A rule that changes gets a new day
-(`since`), or `invoke freeze` refuses it, and only results that are measured later than that day
-are a test of a rule that was fixed before.
+Rules are frozen: frozen.yaml has each claim's day and digest. An entry that changes, in either
+language, gets a new day (`since`), or `invoke freeze` refuses it; the standard has a day as well.
+How a finding is derived from rows is not frozen: that is public history.
 """
 
-import ast
-import functools
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
+from lab.claims import rules
 from lab.claims.claim import Claim
-from lab.claims.ledger import STAGES
 from lab.core.errors import ParamsError
 from lab.core.params import read_yaml
+from lab.results import stats
 
 FROZEN = Path(__file__).with_name("frozen.yaml")
+STANDARD = "standard"  # its line in frozen.yaml
 
 
 def digest(claim: Claim) -> str:
-    """A claim's rule in eight characters: others if its sentence, range or definition changes."""
-    derived = "\n".join(_definition(claim.stage, name) for name in claim.deciding)
-    rule = f"{claim.says.en}\n{claim.holds}\n{derived}"
-    return "r" + hashlib.sha256(rule.encode()).hexdigest()[:7]  # in no table a number
+    """A claim's entry in eight characters: others if anything of it changes but its day."""
+    return _digest(claim.model_dump_json(exclude={"since"}))
 
 
-@functools.cache
-def _definition(stage: str, name: str) -> str:
-    return definition(_findings_of(stage), name)
+def standard() -> str:
+    """What words ask for, and what an interval must hold, in eight characters."""
+    decisive = (rules.__doc__, stats.CONFIDENCE, stats.FEWEST, stats.SMALLEST_EFFECT)
+    return _digest(repr(decisive))
 
 
-@functools.cache
-def _findings_of(stage: str) -> ast.Module:
-    return ast.parse((STAGES / stage / "findings.py").read_text(encoding="utf-8"))
-
-
-def definition(module: ast.Module, name: str) -> str:
-    """How a findings.py derives a finding: its expression, and what that names in the file.
-
-    Where no entry of a dictionary has the name, it is all of `findings`. Comments, docstrings and
-    the layout do not count.
-    """
-    defined = _defined(module)
-    entries = [value for key, value in _entries(module) if _names(key, name)]
-    entries = entries or [defined["findings"]]
-    wanted, found = list(entries), dict[str, ast.AST]()
-    while wanted:
-        for node in ast.walk(wanted.pop()):
-            used = node.id if isinstance(node, ast.Name) else ""
-            if used in defined and used not in found and used != "findings":
-                found[used] = defined[used]
-                wanted.append(defined[used])
-    return "\n".join(map(_dumped, [*entries, *(found[each] for each in sorted(found))]))
-
-
-@functools.cache
-def _defined(module: ast.Module) -> dict[str, ast.AST]:
-    """Functions and variables of a file, also those within its functions."""
-    found: dict[str, ast.AST] = {}
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef):
-            found[node.name] = node
-        elif isinstance(node, ast.Assign):
-            names = [part for target in node.targets for part in ast.walk(target)]
-            found |= {part.id: node for part in names if isinstance(part, ast.Name)}
-    return found
-
-
-@functools.cache
-def _entries(module: ast.Module) -> list[tuple[ast.expr, ast.AST]]:
-    """The entries of all dictionaries, each with its key."""
-    found: list[tuple[ast.expr, ast.AST]] = []
-    for node in ast.walk(module):
-        if isinstance(node, ast.Dict):
-            pairs = zip(node.keys, node.values, strict=True)
-            found += [(key, value) for key, value in pairs if key]
-        elif isinstance(node, ast.DictComp):
-            found.append((node.key, node))
-    return found
-
-
-def _names(key: ast.expr, name: str) -> bool:
-    """Whether a key is a name, or an f-string that may become it."""
-    if isinstance(key, ast.Constant):
-        return bool(key.value == name)
-    if not isinstance(key, ast.JoinedStr):
-        return False
-    parts = [
-        re.escape(str(part.value)) if isinstance(part, ast.Constant) else r"\w+"
-        for part in key.values
-    ]
-    return bool(re.fullmatch("".join(parts), name))
-
-
-def _dumped(node: object) -> str:
-    """A node as text, the same by every version of Python; without docstrings."""
-    if isinstance(node, list):
-        return f"[{', '.join(map(_dumped, node))}]"
-    if not isinstance(node, ast.AST):
-        return repr(node)
-    fields = dict(ast.iter_fields(node))
-    if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
-        fields["body"] = node.body[1:]
-    shown = {k: v for k, v in fields.items() if k != "ctx" and v not in (None, [])}
-    return f"{type(node).__name__}({', '.join(f'{k}={_dumped(v)}' for k, v in shown.items())})"
+def _digest(text: str) -> str:
+    return "r" + hashlib.sha256(text.encode()).hexdigest()[:7]  # in no table a number
 
 
 def frozen() -> dict[str, list[str]]:
-    """Each claim's day and digest, by id.
+    """Each claim's day and digest, by id, and the standard's.
 
     Raises:
         ParamsError: the file is damaged.
@@ -121,25 +47,37 @@ def frozen() -> dict[str, list[str]]:
 def freeze(
     claims: Sequence[Claim], before: Mapping[str, Sequence[str]], today: date
 ) -> dict[str, list[str]]:
-    """The days and digests of claims.
+    """The days and digests of the standard and of claims.
 
     A rule may change twice on a day: no result of that day tests it.
 
     Raises:
         ParamsError: a rule is new or changed, or its day is another, and that day is not today.
     """
-    found = {}
+    found = {
+        STANDARD: _dated("lab/claims/rules.py", STANDARD, rules.SINCE, standard(), before, today)
+    }
     for claim in claims:
-        now = [claim.since.isoformat(), digest(claim)]
-        if now != before.get(claim.id) and claim.since != today:
-            what = (
-                "`since` is still to come"
-                if claim.since > today
-                else "its sentence, range, definition or day changed"
-            )
-            raise ParamsError(
-                f"stages/{claim.stage}/page/claims.yaml: claim {claim.id}: {what}; set its"
-                f" `since` to {today}"
-            )
-        found[claim.id] = now
+        where = f"stages/{claim.stage}/page/claims.yaml: claim {claim.id}"
+        found[claim.id] = _dated(where, claim.id, claim.since, digest(claim), before, today)
     return found
+
+
+def _dated(
+    where: str,
+    name: str,
+    since: date,
+    digest: str,
+    before: Mapping[str, Sequence[str]],
+    today: date,
+) -> list[str]:
+    """The day and digest of a line, unless it changed and its day is not today."""
+    now = [since.isoformat(), digest]
+    if now != before.get(name) and since != today:
+        what = (
+            "the day since which it is so is still to come"
+            if since > today
+            else "it or its day changed"
+        )
+        raise ParamsError(f"{where}: {what}; set its `since` to {today}")
+    return now

@@ -12,10 +12,13 @@ What words ask for is the same in every claim:
 """
 
 from collections.abc import Iterable
+from datetime import date
 from enum import StrEnum
 
 from lab.results.findings import Finding
 from lab.results.stats import Range
+
+SINCE = date(2026, 11, 26)  # this, and what an interval must hold, are as they are
 
 
 class Verdict(StrEnum):

@@ -7,18 +7,17 @@ decided, since a number is missing, damaged, of synthetic data or of another kin
 testable here`, with the reason; it is never an error and never a pass.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lab.claims.claim import Claim, Kind, Need
-from lab.claims.frozen import digest
-from lab.claims.rules import DECIDED, Verdict, decide, overall
+from lab.claims.ledger import ledger
+from lab.claims.rules import DECIDED, SINCE, Verdict, decide, overall
 from lab.core.files import MEASURED_ON
 from lab.results.diff import Taken
 from lab.results.disturbances import NOT_MEASURABLE, disturbances_of
-from lab.results.findings import Finding, Over, exact
+from lab.results.findings import Finding
 from lab.results.reasons import (
     DISTURBED,
     FOREIGN,
@@ -65,7 +64,15 @@ class Judgement:
     @property
     def rule_was_fixed(self) -> bool:
         """Whether it was measured after the day from which its rule is as it is."""
-        return self.measured_on > self.claim.since.isoformat()
+        return self.measured_on > max(self.claim.since, SINCE).isoformat()
+
+    @property
+    def tests_its_rule(self) -> bool:
+        """Whether it could have come out otherwise after that day, as times do.
+
+        Counts, and what the same seeds decide, come out as they were known to.
+        """
+        return self.rule_was_fixed and self.finding is not None and self.finding.timed
 
     @property
     def unmet(self) -> Need | None:
@@ -162,7 +169,6 @@ def rows_of(judgements: Sequence[Judgement]) -> list[dict[str, float | str]]:
             **_cells(f.finding),
             "unit": f.unit,
             "holds": str(f.claim.holds),
-            "rule": digest(f.claim),
             "since": f.claim.since.isoformat(),
             "measured_on": f.measured_on,
             "device_kind": f.device_kind,
@@ -187,58 +193,9 @@ def _cells(finding: Finding | None) -> dict[str, float | str]:
     )
 
 
-def finding_in(row: Mapping[str, Any]) -> Finding | None:
-    """The finding in a row that `rows_of` made; None where there is none.
-
-    Raises:
-        ValueError: another row, whose numbers are none.
-    """
-    if row["effect"] == "":
-        return None
-    if row["level"] == "":
-        return exact(_number_in(row, "effect"))
-    effect, low, high, samples = (
-        _number_in(row, name) for name in ("effect", "low", "high", "samples")
-    )
-    return Finding(effect, low, high, int(samples), Over(row["over"]))
-
-
-def _number_in(row: Mapping[str, Any], name: str) -> float:
-    found = row[name]
-    if not isinstance(found, int | float) or not abs(found) <= sys.float_info.max:
-        raise ValueError(f"{name} of {row['id']} is no finite number")
-    return float(found)
-
-
-def judgements_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> list[Judgement]:
-    """The judgements on the claims of `ledger` that rows hold; inverse of `rows_of` to 6 digits.
-
-    A row of another rule is none of this one's.
-    """
-    claims = {claim.id: claim for claim in ledger}
-    rules = {claim.id: digest(claim) for claim in ledger}
-    current = [row for row in rows if rules.get(row["id"]) == row.get("rule")]
-    cases: dict[str, list[Judgement]] = {}
-    for row in current:
-        if row.get("case"):
-            cases.setdefault(row["id"], []).append(_judgement(row, claims))
-    return [
-        replace(_judgement(row, claims), cases=tuple(cases.get(row["id"], ())))
-        for row in current
-        if not row.get("case")
-    ]
-
-
-def _judgement(row: Mapping[str, Any], claims: Mapping[str, Claim]) -> Judgement:
-    return Judgement(
-        claims[row["id"]],
-        Verdict(row["verdict"]),
-        finding_in(row),
-        str(row["device_kind"]),
-        Reason.of(str(row["reason"])),
-        str(row["unit"]),
-        str(row["measured_on"]),
-    )
+def judge_all(taken: Mapping[str, Taken]) -> list[Judgement]:
+    """The verdict on every claim by what each stage left, in the ledger's order."""
+    return [judge(claim, taken.get(claim.stage, Taken({}))) for claim in ledger()]
 
 
 def by_interval(judgements: Sequence[Judgement]) -> list[Judgement]:

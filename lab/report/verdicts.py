@@ -2,16 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from lab.claims.claim import Kind
-from lab.claims.ledger import ledger
 from lab.claims.notes import BOOK, places_of
 from lab.claims.rules import Range, Verdict
-from lab.claims.verdicts import CPU, Judgement, judgements_of
-from lab.core.errors import LabError
-from lab.core.files import METRICS, ROWS, read_json, read_rows
+from lab.claims.verdicts import CPU, Judgement
 from lab.report.benchmarks import devices_in_words
 from lab.report.book import page_of
 from lab.report.language import localized, say, translation
@@ -38,16 +34,6 @@ SHOWN = {  # what interests a reader most comes first
     Verdict.NOT_TESTABLE: Shown("untested", "–", "untested"),
 }
 ANY = Range()
-
-
-def judgements(folder: Path) -> list[Judgement]:
-    """All judgements; none if what `folder` (reports/claims) holds is missing, damaged or half."""
-    try:
-        rows, total = read_rows(folder / ROWS), read_json(folder / METRICS).get("total")
-        found = judgements_of(rows, ledger())
-        return found if total == sum(not row.get("case") for row in rows) else []
-    except (LabError, LookupError, ValueError):
-        return []
 
 
 def of_the_notes(judgements: Sequence[Judgement]) -> list[Judgement]:
@@ -133,9 +119,16 @@ def rule_of(f: Judgement) -> str:
     """Since when a rule is as it is, and on which side of that day it was measured."""
     if not f.measured_on:
         return say("Unchanged since {since}.", since=f.claim.since)
-    if f.rule_was_fixed:
+    if f.tests_its_rule:
         return say(
             "Fixed on {since}, before the measurement of {day}.",
+            since=f.claim.since,
+            day=f.measured_on,
+        )
+    if f.rule_was_fixed:
+        return say(
+            "Fixed on {since}. The same seed or count comes out the same on any later day, so that"
+            " of {day} does not test it.",
             since=f.claim.since,
             day=f.measured_on,
         )

@@ -1,16 +1,20 @@
 """What a stage's findings.py makes of its rows, and its metrics.json, which lists some of that."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, cast
 
+from lab.core.errors import LabError
 from lab.core.files import CONDITIONS, METRICS, ROWS, write_json
 from lab.results.diff import Taken
 from lab.results.documents import read_conditions, read_results
 from lab.results.findings import Finding
 from lab.results.measurements import Results
+
+UNREADABLE = (LabError, LookupError, TypeError, ValueError)  # what foreign results lead to
 
 
 class Derivation(Protocol):
@@ -51,6 +55,18 @@ def taken_under(reports: Path) -> dict[str, Taken]:
             found[folder.as_posix()] = Taken(
                 derivation.findings(results), results.conditions, machine
             )
+    return found
+
+
+def whatever_is_under(reports: Path) -> dict[str, Taken]:
+    """What lies under `reports`, by the stage's folder, without what is damaged or foreign."""
+    found = {}
+    for path in sorted(reports.glob(f"*/{ROWS}")):
+        stage = path.parent.name
+        with contextlib.suppress(*UNREADABLE):
+            if derivation := derivation_of(stage):
+                results = read_results(path.parent)
+                found[stage] = Taken(derivation.findings(results), results.conditions)
     return found
 
 

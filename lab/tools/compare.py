@@ -15,8 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from lab.claims.verdicts import judge_all
 from lab.core.errors import DataError, MachineError, ParamsError, instead_of
-from lab.core.files import HARDWARE_FILE, REPORTS, read_rows
+from lab.core.files import HARDWARE_FILE, REPORTS
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report.language import in_markdown
 from lab.results.derived import derivation_of, taken_under
@@ -26,7 +27,7 @@ from lab.results.documents import read_hardware
 from lab.results.findings import POINTS, Over
 from lab.results.stats import difference_interval, summarise
 from lab.tools.profiles import OWN_PARAMS, leaves
-from lab.tools.references import CLAIMS, REFERENCE, path_of, read_reference, taken_of
+from lab.tools.references import REFERENCE, path_of, read_reference, taken_of
 
 MOST_LINES = 25  # that are printed, unless all are asked for
 MOST_OF_A_KIND = 5  # params, facts, stages or verdicts that are named, likewise
@@ -42,14 +43,18 @@ class Side:
     Attributes:
         taken: by folder under reports: a stage's, or `train/<run>`.
         hardware: the facts of the machine in use.
-        verdicts: by claim.
         params: by dotted key.
     """
 
     taken: Mapping[str, Taken]
     hardware: Mapping[str, Any]
-    verdicts: Mapping[str, str]
     params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """By claim, of those about what was measured."""
+        judged = judge_all(self.taken)
+        return {f.claim.id: f.verdict.value for f in judged if f.claim.stage in self.taken}
 
 
 class Row(NamedTuple):
@@ -170,18 +175,13 @@ def side_in(project: Path) -> Side:
         DataError: a file of the results is damaged.
         ParamsError: params.yaml is damaged.
     """
-    reports, claims, facts = project / REPORTS, project / CLAIMS, project / HARDWARE_FILE
+    reports, facts = project / REPORTS, project / HARDWARE_FILE
     hardware = read_hardware(facts) if facts.is_file() else {}
     taken = {
         folder: replace(each, machine=each.machine or hardware)
         for folder, each in taken_under(reports).items()
     }
-    verdicts = _verdicts(read_rows(claims)) if claims.is_file() else {}
-    return Side(taken, hardware, verdicts, dict(leaves(read_yaml(project / PARAMS_FILE))))
-
-
-def _verdicts(claims: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    return {str(r.get("id")): str(r.get("verdict")) for r in claims if not r.get("case")}
+    return Side(taken, hardware, dict(leaves(read_yaml(project / PARAMS_FILE))))
 
 
 def side_of_commit(rev: str) -> Side:
@@ -238,9 +238,9 @@ def side_of_reference(name: str) -> tuple[Side, str]:
         known = instead_of(name, [found.stem for found in REFERENCE.glob("*.json")])
         raise ParamsError(f"{path}: no such reference; {known}; `invoke snapshot` makes one")
     reference = read_reference(path)
-    verdicts, profile = _verdicts(reference.get("claims", [])), reference["profile"]
+    profile = reference["profile"]
     return (
-        Side(taken_of(reference), reference["hardware"], verdicts),
+        Side(taken_of(reference), reference["hardware"]),
         profile if profile == OWN_PARAMS else f"the profile {profile}",
     )
 
@@ -258,7 +258,7 @@ def of_stage(stage: str, side: Side) -> Side:
             " `invoke repro --stage NAME` measures one"
         )
     folder = folders[stage]
-    return replace(side, taken={folder: side.taken[folder]}, verdicts={})
+    return replace(side, taken={folder: side.taken[folder]})
 
 
 def unchanged(old: Side, new: Side) -> Iterator[Row]:

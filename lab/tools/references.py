@@ -1,8 +1,9 @@
 """References: one machine's results in a file, `reports/reference/NAME.json`, to compare with.
 
-`snapshot` keeps the results that are there: every stage's findings and the verdict on every claim.
-lab/tools/record measures a machine that is available for minutes, and also keeps rows and traces,
-in the folder `reports/reference/NAME`.
+It holds findings and the conditions under which they were taken; verdicts are judged from them
+whenever they are shown. `snapshot` keeps the results that are there, and `invoke retest` each run,
+as `reports/retest/N.json`. lab/tools/record measures a machine that is available for minutes, and
+also keeps rows and traces, in the folder `reports/reference/NAME`.
 """
 
 import re
@@ -13,10 +14,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, Strict
 
-from lab.claims.ledger import ledger
-from lab.claims.verdicts import Judgement, judgements_of
+from lab.claims.verdicts import Judgement, judge_all
 from lab.core.errors import DataError, ParamsError
-from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
+from lab.core.files import HARDWARE_FILE, REPORTS, write_json
 from lab.report.machines import Facts, this_machine
 from lab.results.derived import taken_under
 from lab.results.diff import Taken
@@ -25,7 +25,6 @@ from lab.results.findings import Finding, Over
 from lab.tools.profiles import in_use
 
 REFERENCE = REPORTS / "reference"
-CLAIMS = REPORTS / "claims" / "rows.csv"
 
 
 class _Finding(Document):
@@ -36,6 +35,7 @@ class _Finding(Document):
     over: Annotated[Over | None, Strict(False)]
     unit: str
     better: Literal["more", "less", ""]
+    device_kinds: list[str] = Field(default_factory=list)
 
 
 class _Stage(Document):
@@ -50,7 +50,6 @@ class _Reference(Document):
     profile: str
     hardware: Hardware
     stages: dict[str, str | _Stage]
-    claims: list[dict[str, float | str]] = Field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Reference:
         hardware: its facts.
         profile: whose params it ran with.
         taken: what it measured, by the stage's folder.
-        judgements: by claim; none by a rule that has changed since.
+        judgements: by claim, by today's rules.
     """
 
     name: str
@@ -103,12 +102,9 @@ def judged(path: Path) -> Reference:
         DataError, MachineError: as in `read_reference`.
     """
     found = read_reference(path)
-    try:
-        judgements = judgements_of(found.get("claims", []), ledger())
-    except (LookupError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: damaged (claims: {error}); {bring_back(path)}") from None
-    by_id = {f.claim.id: f for f in judgements}
-    return Reference(path.stem, found["hardware"], found["profile"], taken_of(found), by_id)
+    taken = taken_of(found)
+    by_id = {f.claim.id: f for f in judge_all(taken)}
+    return Reference(path.stem, found["hardware"], found["profile"], taken, by_id)
 
 
 def stage_of(taken: Taken) -> dict[str, Any]:
@@ -116,6 +112,7 @@ def stage_of(taken: Taken) -> dict[str, Any]:
     return {
         "findings": {
             name: {key: getattr(found, key) for key in _Finding.model_fields}
+            | {"device_kinds": sorted(found.device_kinds)}
             for name, found in taken.findings.items()
             if found.consistent()
         },
@@ -128,7 +125,13 @@ def taken_of(reference: Mapping[str, Any]) -> dict[str, Taken]:
     return {
         folder: Taken(
             {
-                name: Finding(**{**found, "over": found["over"] and Over(found["over"])})
+                name: Finding(
+                    **{
+                        **found,
+                        "over": found["over"] and Over(found["over"]),
+                        "device_kinds": frozenset(found.get("device_kinds", ())),
+                    }
+                )
                 for name, found in stage["findings"].items()
             },
             stage["conditions"],
@@ -146,15 +149,23 @@ def snapshot(name: str) -> None:
         ParamsError: a name that `path_of` rejects.
         DataError: there are no results, a file of them is damaged, or another machine's.
     """
-    path, found = path_of(name), taken_under(REPORTS)
+    path = path_of(name)
+    write_json(path, results_of_here(name))
+    print(path)
+
+
+def results_of_here(name: str) -> dict[str, Any]:
+    """The document of the results that are there.
+
+    Raises:
+        DataError: there are none, a file of them is damaged, or another machine's.
+    """
+    found = taken_under(REPORTS)
     if not found or not HARDWARE_FILE.is_file():
         raise DataError(f"{REPORTS}: no results to keep yet; run `invoke repro` first")
-    document = {
+    return {
         "name": name,
         "profile": in_use(),
         "hardware": this_machine(REPORTS, read_hardware()),
         "stages": {folder: stage_of(taken) for folder, taken in found.items()},
-        "claims": read_rows(CLAIMS) if CLAIMS.is_file() else [],
     }
-    write_json(path, document)
-    print(path)

@@ -3,47 +3,22 @@
 import logging
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
-from lab.claims.ledger import ledger
 from lab.claims.rules import DECIDED, Verdict
-from lab.claims.verdicts import Judgement, judge, rows_of
-from lab.core.errors import LabError
+from lab.claims.verdicts import Judgement, judge_all, rows_of
 from lab.core.files import HARDWARE_FILE, METRICS, REPORTS, write_json, write_rows
 from lab.core.process import run
 from lab.report.machines import in_one_line, machines_of, warning_of
 from lab.report.verdicts import SHOWN, measured, of_the_notes, tally_in_words
-from lab.results.derived import derivation_of
-from lab.results.diff import Taken
-from lab.results.documents import read_hardware, read_results
+from lab.results.derived import UNREADABLE, whatever_is_under
+from lab.results.documents import read_hardware
 from lab.tools.compare import side_of_commit
 from lab.tools.profiles import is_smoke
 
 MOST_TOLD = 3  # statements that came out differently
-UNREADABLE = (LabError, LookupError, TypeError, ValueError)  # what foreign results lead to
 
 log = logging.getLogger(__name__)
-
-
-def gather(reports: Path, stages: Iterable[str]) -> dict[str, Taken]:
-    """What stages left under `reports`; a missing, damaged or foreign file counts as empty."""
-    return {stage: _taken(stage, reports / stage) for stage in stages}
-
-
-def _taken(stage: str, folder: Path) -> Taken:
-    derivation = derivation_of(stage)
-    try:
-        results = read_results(folder)
-        found = derivation.findings(results) if derivation else {}
-    except UNREADABLE:
-        return Taken({})
-    return Taken(found, results.conditions)
-
-
-def measure(taken: Mapping[str, Taken]) -> list[Judgement]:
-    """The verdict on every claim."""
-    return [judge(claim, taken[claim.stage]) for claim in ledger()]
 
 
 def summarise(judgements: Sequence[Judgement]) -> dict[str, int]:
@@ -68,10 +43,7 @@ def _differences(here: Sequence[Judgement]) -> Iterator[str]:
         committed = side_of_commit("HEAD")
     except UNREADABLE:  # or no git, or no commit: there is nothing to compare with
         return
-    there = measure(
-        {claim.stage: committed.taken.get(claim.stage, Taken({})) for claim in ledger()}
-    )
-    verdicts = {f.claim.id: f.verdict for f in there}
+    verdicts = {f.claim.id: f.verdict for f in judge_all(committed.taken)}
     found = [f for f in here if f.verdict is not verdicts[f.claim.id]]
     if not found:
         return
@@ -94,7 +66,7 @@ def main() -> None:
     """Judge all claims, write rows and metrics, and tell how much holds."""
     if HARDWARE_FILE.is_file() and (warning := warning_of(machines_of(REPORTS, read_hardware()))):
         log.warning("%s", warning)
-    judgements = measure(gather(REPORTS, {claim.stage for claim in ledger()}))
+    judgements = judge_all(whatever_is_under(REPORTS))
     write_rows(REPORTS / "claims", rows_of(judgements))
     write_json(REPORTS / "claims" / METRICS, summarise(judgements))
     for line in told(judgements):

@@ -13,15 +13,14 @@ from lab.report import verdicts
 from lab.report.benchmarks import devices_in_words
 from lab.report.language import localized, say
 from lab.report.machines import in_one_line
-from lab.results.documents import read_hardware
 from lab.tools import retest
 
 
 def values(judgements: Sequence[Judgement]) -> dict[str, object]:
     """What the text names and the template shows, what did not hold first."""
     judged = [f for f in judgements if f.finding]
-    machine = read_hardware()
-    runs = retest.runs(machine, REPORTS / "retest")
+    runs = retest.runs(REPORTS / "retest")
+    of_runs = [[*run.judgements.values()] for run in runs]
     return {
         "judgements": verdicts.by_interest(judgements),
         "tally": verdicts.tally(judgements),
@@ -32,10 +31,10 @@ def values(judgements: Sequence[Judgement]) -> dict[str, object]:
         "num_by_interval": len(by_interval(judgements)),
         "num_false": false_verdicts(judgements),
         "num_judged": len(judged),
-        "num_fixed": sum(f.rule_was_fixed for f in judged),
-        "retest": agreement_of(runs).of_times,
-        "retest_machine": in_one_line(machine),
-        "retest_days": sorted({f.measured_on for run in runs for f in run if f.measured_on}),
+        "num_testing": sum(f.tests_its_rule for f in judged),
+        "retest": agreement_of(of_runs).of_times,
+        "retest_machine": in_one_line(runs[0].hardware) if runs else "",
+        "retest_days": sorted({f.measured_on for run in of_runs for f in run if f.measured_on}),
         "aim_percent": AIM_PERCENT,
         "wanting": _wanting(judgements),
         "unmeasured": [

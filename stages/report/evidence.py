@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.claims.verdicts import Judgement
+from lab.claims.verdicts import Judgement, judge_all
 from lab.core.errors import LabError
 from lab.core.files import CONDITIONS, read_json
-from lab.report import verdicts
 from lab.report.machines import Machines, machines_of
+from lab.results.derived import whatever_is_under
 from lab.results.diff import Taken, diff
 from lab.results.documents import read_hardware
 from lab.tools.profiles import in_use, is_smoke
@@ -47,7 +47,7 @@ def read_evidence(reports: Path) -> Evidence:
     Raises:
         DataError: the facts of the machine in use are missing or damaged.
     """
-    judgements = verdicts.judgements(reports / "claims")
+    judgements = judge_all(whatever_is_under(reports))
     here = {f.claim.id: f for f in judgements}
     references, damaged = [], []
     for path in sorted((reports / "reference").glob("*.json")):

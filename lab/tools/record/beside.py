@@ -1,9 +1,10 @@
 """A record beside the committed results and the records of other GPUs."""
 
+from lab.claims.verdicts import judge_all
 from lab.core.files import REPORTS
-from lab.report import verdicts
 from lab.report.language import in_markdown, localized
 from lab.report.side_by_side import cell, needs_gpu
+from lab.results.derived import whatever_is_under
 from lab.tools.references import REFERENCE, judged, path_of
 
 
@@ -15,7 +16,7 @@ def beside(name: str) -> str:
         DataError: a reference is missing or damaged.
     """
     record = judged(path_of(name))
-    committed = verdicts.judgements(REPORTS / "claims")
+    committed = judge_all(whatever_is_under(REPORTS))
     machines = {record.name: record.judgements, "committed": {f.claim.id: f for f in committed}}
     for path in sorted(REFERENCE.glob("*.json")):
         other = judged(path)

@@ -1,8 +1,8 @@
 """A visit: the stages one after the other, each with a deadline, in a folder of their own.
 
-The project's own results stay as they are. What a stage leaves is kept at once, with the verdicts
-on the claims about it, so that a visit that ends early has all that was finished. The next one to
-such a machine goes on with what is lacking.
+The project's own results stay as they are. What a stage leaves is kept at once, so that a visit
+that ends early has all that was finished. The next one to such a machine goes on with what is
+lacking.
 """
 
 import argparse
@@ -10,12 +10,12 @@ import logging
 import shutil
 import tempfile
 import time
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lab.core.errors import DataError, MachineError, ParamsError
-from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
+from lab.core.files import HARDWARE_FILE, REPORTS, write_json
 from lab.core.params import PARAMS_FILE
 from lab.data.datasets import DATA, SOURCE_FILE
 from lab.results.derived import taken_under
@@ -30,9 +30,8 @@ from lab.tools.record.traces import collect
 from lab.tools.references import path_of, read_reference, stage_of, taken_of
 
 BUDGET_S = 600
-RESERVE_S = 10.0  # of the budget, to end the last stage, judge it and write
+RESERVE_S = 10.0  # of the budget, to end the last stage and write
 FETCH_S = 60.0  # that data may take which were not carried here
-JUDGE_S = 60.0  # that the verdicts may take: a second or two
 
 log = logging.getLogger(__name__)
 
@@ -85,9 +84,6 @@ def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | Non
                 log.info("%s: %s s", part.folder, found["seconds"])
                 stages[part.folder] = found
                 finished.add(part.stage)
-                if rows := verdicts(work, finished):
-                    others = [row for row in document["claims"] if row["stage"] not in finished]
-                    document["claims"] = [*others, *rows]
                 write_json(path, document)
             left = left[1:]
         if not finished:
@@ -101,11 +97,11 @@ def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | Non
 
 
 def earlier(path: Path, hardware: Mapping[str, Any], profile: str) -> dict[str, Any]:
-    """What visits to such a machine with these params have: stages and claims, perhaps none."""
+    """What visits to such a machine with these params have measured, perhaps nothing."""
     found = read_reference(path) if path.is_file() else {}
     if (found.get("hardware"), found.get("profile")) != (hardware, profile):
-        return {"stages": {}, "claims": []}
-    return {"stages": found["stages"], "claims": found.get("claims", [])}
+        return {"stages": {}}
+    return {"stages": found["stages"]}
 
 
 def enough(taken: Taken | None) -> bool:
@@ -151,16 +147,6 @@ def measure(
         shutil.copy(rows, kept / part.folder)
     summaries = collect(traces, kept / part.folder / "traces")
     return found | ({"traces": summaries} if summaries else {})
-
-
-def verdicts(work: Path, stages: Container[str]) -> list[dict[str, float | str]]:
-    """The rows of the claims about the stages; none if they cannot be judged now."""
-    problem = run_stage(["claims"], work, JUDGE_S)
-    if problem:
-        log.warning("claims: %s", problem)
-        return []
-    rows = read_rows(work / REPORTS / "claims" / "rows.csv")
-    return [row for row in rows if row["stage"] in stages]
 
 
 def _link_data(work: Path) -> bool:

@@ -1,55 +1,63 @@
 """Frozen rules: what counts as a change of one, and that a change needs a new day."""
 
-import ast
 from datetime import date, timedelta
 
 import pytest
 
-from lab.claims.frozen import definition, digest, freeze, frozen
+from lab.claims import rules
+from lab.claims.claim import Case, Claim, Kind, Need, Text
+from lab.claims.frozen import digest, freeze, frozen
 from lab.claims.ledger import ledger
 from lab.core.errors import ParamsError
+from lab.results import stats
 from tests.helpers import claim_of
 
-MODULE = """
-LIMIT = 3
+F7A = claim_of("F7a")
+OTHER = Text(en="Another.", zh="另一句。")
+CHANGES = {  # of an entry, none of which passes unseen
+    "its id": {"id": "F7x"},
+    "the stage": {"stage": "schedules"},
+    "the book's section": {"section": "12.7"},
+    "who says it": {"kind": Kind.OURS},
+    "where": {"at": "000:1"},
+    "the English sentence": {"says": Text(en="Other.", zh=F7A.says.zh)},
+    "the Chinese sentence": {"says": Text(en=F7A.says.en, zh="不同。")},
+    "what is measured": {"measured": OTHER},
+    "the finding": {"finding": "another"},
+    "its cases": {"cases": (Case(finding="one", when=OTHER), Case(finding="two", when=OTHER))},
+    "the range": {"at_least": 8.0},
+    "why that range": {"tolerance": OTHER},
+    "its needs": {"needs": (Need(name="gpu", label=OTHER, remedy=OTHER, conditions={}),)},
+    "whether it is about GPUs": {"about_gpus": True},
+}
 
-def findings(results):
-    \"\"\"All of them.\"\"\"
-    one, two = (results.samples("times", name) for name in ("one", "two"))
-    return {
-        "speedup": ratio(one, two),
-        **{f"{net}_rate": rate(net) for net in NETS},
-        "count": LIMIT,
-    }
 
-def rate(net):
-    return shared(net)
-
-def shared(net):
-    return net
-"""
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_change_of_any_part_of_an_entry_is_seen(change):
+    assert digest(F7A.model_copy(update=change)) != digest(F7A)
 
 
-def defined(text: str, name: str) -> str:
-    return definition(ast.parse(text), name)
+def test_every_part_of_an_entry_was_changed():
+    changed = {key for change in CHANGES.values() for key in change}
+    assert changed | {"since", "at_most", "exactly"} == Claim.model_fields.keys()
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "changed"),
+    ("module", "name", "value"),
     [
-        ("ratio(one, two)", "ratio(two, one)", {"speedup"}),
-        ('"one", "two"', '"one", "three"', {"speedup"}),
-        ("LIMIT = 3", "LIMIT = 4", {"count"}),
-        ("    return net\n", "    return 2 * net\n", {"lenet_rate"}),
-        ("All of them.", "Every one.", set()),
-        ("LIMIT = 3", "LIMIT = (  # of all\n    3\n)", set()),
+        (stats, "SMALLEST_EFFECT", 0.2),
+        (stats, "CONFIDENCE", 0.5),
+        (stats, "FEWEST", 2),
+        (rules, "__doc__", "“usually”: always."),
     ],
 )
-def test_a_definition_is_an_entry_and_what_it_names(old, new, changed):
-    assert old in MODULE
-    other = MODULE.replace(old, new)
-    names = ("speedup", "lenet_rate", "count")
-    assert {name for name in names if defined(MODULE, name) != defined(other, name)} == changed
+def test_a_change_of_the_standard_needs_a_new_day(monkeypatch, module, name, value):
+    before, today = freeze([], {}, rules.SINCE), rules.SINCE + timedelta(days=1)
+    monkeypatch.setattr(module, name, value)
+    with pytest.raises(ParamsError, match=f"rules.py: it or its day changed.*{today}"):
+        freeze([], before, today)
+    monkeypatch.setattr(rules, "SINCE", today)
+    assert freeze([], before, today)["standard"][0] == str(today)
 
 
 def test_the_rules_are_those_that_were_frozen():
@@ -67,8 +75,8 @@ def test_a_changed_rule_needs_a_new_day():
         freeze([other], before, next_day)
     assert str(next_day) in str(error.value)
     dated = other.model_copy(update={"since": next_day})
-    assert freeze([dated], before, next_day) == {"F7a": [str(next_day), digest(other)]}
-    assert freeze([other], before, day) == {"F7a": [str(day), digest(other)]}, "the same day"
+    assert freeze([dated], before, next_day)["F7a"] == [str(next_day), digest(other)]
+    assert freeze([other], before, day)["F7a"] == [str(day), digest(other)], "the same day"
     with pytest.raises(ParamsError, match="still to come"):
         freeze([dated], before, day)
 

@@ -12,8 +12,7 @@ import pytest
 from lab.claims.claim import Claim, Kind, Need, Text
 from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import judge, judgements_of, rows_of
-from lab.core.files import ROWS, read_rows, write_rows
+from lab.claims.verdicts import judge, rows_of
 from lab.results.diff import Taken
 from lab.results.findings import Samples, exact, ratio
 from lab.results.measurements import Results
@@ -135,21 +134,18 @@ def test_what_a_processor_shows_of_gpus_is_our_own_question():
 # --- every entry of the ledger, where everything is there ---
 
 
-def test_rows_hold_the_findings_to_six_digits(tmp_path):
-    findings = [judge(claim, evidence([2.1234567, *[3.0] * 7])) for claim in LEDGER]
-    findings.append(judge(TIMED, Taken({})))
-    rows = rows_of(findings)
-    assert {(row["section"], row["places"]) for row in rows} == {("13.1", "000:1")}
-    write_rows(tmp_path, rows)
-    read = judgements_of(read_rows(tmp_path / ROWS), LEDGER)
-    for was, found in zip(findings, read, strict=True):
-        assert replace(found, finding=None) == replace(was, finding=None)
-    timed, counted, *_, missing = (found.finding for found in read)
-    assert (timed.value, timed.high, timed.n) == (1.5, 1.5, 8)
-    assert timed.low == pytest.approx(2.1234567 / 2, rel=1e-5)
-    assert timed.level == pytest.approx(1 - 2 / 256, rel=1e-5)
-    assert counted == exact(3)
-    assert missing is None
+def test_rows_have_the_numbers_to_six_digits_and_no_cell_where_there_is_none():
+    judged = [judge(claim, evidence([2.1234567, *[3.0] * 7])) for claim in (TIMED, COUNTED)]
+    timed, counted, missing = rows_of([*judged, judge(TIMED, Taken({}))])
+    assert (timed["effect"], timed["low"], timed["samples"], timed["over"]) == (
+        1.5,
+        1.06173,
+        8,
+        "starts",
+    )
+    assert timed["level"] == pytest.approx(1 - 2 / 256, rel=1e-5)
+    assert (counted["effect"], counted["level"]) == (3, "")
+    assert (missing["effect"], missing["verdict"]) == ("", NOT_TESTABLE)
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,10 @@ import pytest
 from lab.core.errors import DataError, MachineError, ParamsError
 from lab.core.files import write_json, write_rows
 from lab.results.findings import Finding, Over
-from lab.results.measurements import Measurement, rows_of
 from lab.tools import compare, references
 from lab.tools.compare import markdown
-from stages.bench_overlap.measure.params import BESIDE
 from tests.helpers import edit_params, hardware
+from tests.lab.tools.made_up import write_run
 
 
 def test_markdown_holds_text_and_nothing_of_its_own():
@@ -24,37 +23,16 @@ def test_markdown_holds_text_and_nothing_of_its_own():
     )
 
 
-VERDICTS = {"A6a": "refuted", "B1": "refuted", "B2": "inconclusive", "C2": "confirmed"}
-
-
-def write_verdicts(project, **verdicts):
-    rows = [{"id": name, "verdict": found} for name, found in verdicts.items()]
-    write_rows(project / "reports" / "claims", rows)
-
-
 RECIPE = {"num_epochs": 3, "train_images": 60000, "test_images": 10000} | {
     "num_devices": 1,
     "device_kind": "cpu",
 }
 
 
-def write_run(reports, name="one", seconds=2.0, **conditions):
-    """Rows of a stage whose one finding is a speed-up of so much, each start a bit more."""
-    made = [
-        Measurement("times", variant, 16, tuple(ms * (1 + i / 1000) for i in range(8)), "ms")
-        for variant, ms in (("sequentially", 10.0 * seconds), (BESIDE, 10.0))
-    ]
-    folder = reports / name
-    write_rows(folder, rows_of(made))
-    here = {"device_kind": "cpu", "machine": hardware("this")}
-    write_json(folder / "conditions.json", here | conditions)
-
-
 @pytest.fixture
 def results(project):
     write_json(project / "reports" / "hardware.json", hardware("this"))
     write_run(project / "reports", "bench_overlap")
-    write_verdicts(project, **VERDICTS)
     return project
 
 
@@ -86,10 +64,9 @@ def test_a_snapshot_is_what_later_results_are_compared_with(results, capsys):
     how = {"reference": "before"}
     assert printed(capsys, **how) == ["before was measured with the profile laptop"]
     write_run(results / "reports", "bench_overlap", 1.0, device_kind="cuda")
-    write_verdicts(results, **VERDICTS | {"B2": "confirmed", "B1": "confirmed", "D1": "refuted"})
     _, settings, verdicts, _, *rows = printed(capsys, **how)
     assert settings == "data and devices: bench_overlap.device_kind: cpu -> cuda"
-    assert verdicts == "verdicts: B1: refuted -> confirmed, B2: inconclusive -> confirmed"
+    assert verdicts == "verdicts: C4: not testable here -> refuted"
     [speedup, note] = rows
     assert speedup.split() == ["bench_overlap", "speedup", "2", "1", "worse"]
     assert note == "besides: 1 of other findings (`--all` shows them)"
@@ -150,7 +127,6 @@ def test_of_a_stage_each_finding_is_printed_also_where_it_is_the_same(results, c
     commit(results)
     for stage in ("bench_overlap", "bench_parallel"):
         write_run(reports, stage, 3.0)
-    write_verdicts(results, **VERDICTS | {"B2": "confirmed"})
     edit_params({"bench_overlap.size": 7})
     change, _, *rows = [line.split() for line in printed(capsys, stage="bench_overlap")]
     assert change[:2] == ["params.yaml:", "bench_overlap.size:"]
@@ -206,7 +182,6 @@ def test_what_counts_most_stands_in_25_lines_and_all_in_as_many_as_it_takes(resu
             write_json(folder / "conditions.json", RECIPE | {"batch_size": factor})
         write_run(reports, "bench_overlap", 2.0 / factor)
         edit_params({f"train.runs.run{i}": {"lr": factor} for i in range(40)})
-        write_verdicts(results, **{f"A{i}": f"verdict {factor}" for i in range(40)})
 
     write(1)
     commit(results)

@@ -5,34 +5,22 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import Judgement, rows_of
-from lab.core.files import read_rows, write_json, write_rows
+from lab.claims.verdicts import judge_all
+from lab.core.files import read_rows
 from lab.core.process import run
 from lab.report import verdicts
-from lab.results.diff import Taken
+from lab.results.derived import whatever_is_under
 from stages.claims import __main__ as claims
-from tests import made_up
 from tests.helpers import COMMITTED, ROOT
 
 CONFIRMED, REFUTED, _, _, NOT_TESTABLE = Verdict
 FOLDERS = sorted({claim.stage for claim in ledger()})
-
-
-def write_verdicts(folder: Path, findings: Sequence[Judgement]) -> None:
-    write_rows(folder, rows_of(findings))
-    write_json(folder / "metrics.json", claims.summarise(findings))
-
-
-@pytest.fixture(scope="module")
-def server() -> dict[str, Taken]:
-    return made_up.server()
 
 
 def run_without_torch(folder: Path) -> None:
@@ -97,22 +85,6 @@ def test_files_of_any_kind_give_verdicts_and_no_error(name, project):
     assert {row["verdict"] for row in read_rows(Path("reports/claims/rows.csv"))} == {NOT_TESTABLE}
 
 
-def test_verdicts_of_which_half_are_there_are_not_shown(server, tmp_path):
-    """Rows and metrics are of one run, and both are whole."""
-    findings = claims.measure(server)
-    write_verdicts(tmp_path, findings)
-    assert len(verdicts.judgements(tmp_path)) == len(findings)
-    whole = (tmp_path / "metrics.json").read_bytes()
-    for damage in (whole[: len(whole) // 2], b"{}"):
-        (tmp_path / "metrics.json").write_bytes(damage)
-        assert verdicts.judgements(tmp_path) == []
-    (tmp_path / "metrics.json").write_bytes(whole)
-    write_rows(tmp_path, rows_of(findings)[1:])
-    assert verdicts.judgements(tmp_path) == []
-    (tmp_path / "metrics.json").unlink()
-    assert verdicts.judgements(tmp_path) == []
-
-
 def judged_messages(caplog) -> list[str]:
     caplog.clear()
     with caplog.at_level("INFO"):
@@ -124,7 +96,7 @@ def test_it_tells_how_much_holds_and_what_differs_from_the_commit(project, caplo
     for stage in ("parallelism", "replicas"):
         shutil.copytree(COMMITTED / "reports" / stage, project / "reports" / stage)
     shutil.copy(COMMITTED / "reports" / "hardware.json", project / "reports")
-    there = claims.measure(claims.gather(Path("reports"), FOLDERS))
+    there = judge_all(whatever_is_under(Path("reports")))
     [alone] = judged_messages(caplog)  # git knows nothing of this folder
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "results"]):
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True)

@@ -1,37 +1,49 @@
 """Other machines' results beside this one's: told where they differ, and named where damaged."""
 
+import re
 import shutil
 
 import pytest
 
+from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
-from lab.core.files import ROWS, read_json, read_rows, write_json
+from lab.core.files import read_json, write_json
 from lab.report.language import speaking
+from lab.results.derived import taken_under
+from lab.tools.references import stage_of
 from stages.report import questions
 from stages.report.evidence import read_evidence
 from tests.helpers import COMMITTED
 
+FAST = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 8, "over": "starts", "unit": "", "better": ""}
+
 
 @pytest.fixture
 def reports(tmp_path):
-    """The committed verdicts, and this machine's facts, with no reference."""
-    shutil.copytree(COMMITTED / "reports" / "claims", tmp_path / "claims")
+    """Committed results of two questions, and this machine's facts, with no reference."""
+    for stage in ("bench_async", "parallelism"):
+        shutil.copytree(COMMITTED / "reports" / stage, tmp_path / stage)
     shutil.copy(COMMITTED / "reports" / "hardware.json", tmp_path)
     return tmp_path
 
 
-def keep(reports, name, **changed):
-    """Keep the verdicts that are there as a reference, each with some changed columns."""
-    claims = [row | changed for row in read_rows(reports / "claims" / ROWS)]
+def keep(reports, name, *findings, **conditions):
+    """Keep the results that are there as a reference, some findings and conditions changed."""
+    stages = {}
+    for folder, taken in taken_under(reports).items():
+        kept = stage_of(taken)
+        for finding in findings:
+            kept["findings"][finding] = FAST
+        stages[folder] = kept | {"conditions": kept["conditions"] | conditions}
     hardware = read_json(reports / "hardware.json")
-    document = {"name": name, "profile": "laptop", "hardware": hardware, "stages": {}}
-    write_json(reports / "reference" / f"{name}.json", document | {"claims": claims})
+    document = {"name": name, "profile": "laptop", "hardware": hardware, "stages": stages}
+    write_json(reports / "reference" / f"{name}.json", document)
 
 
 def test_a_snapshot_of_these_very_results_is_no_other_machine(reports):
     keep(reports, "same")
     assert read_evidence(reports).references == []
-    keep(reports, "apart", effect=0.5, low=0.4, high=0.6, level=0.992, samples=8, over="starts")
+    keep(reports, "apart", "fair_speedup")
     [other] = read_evidence(reports).references
     assert other.name == "apart"
     assert other.judgements.keys() == {f.claim.id for f in read_evidence(reports).judgements}
@@ -39,8 +51,8 @@ def test_a_snapshot_of_these_very_results_is_no_other_machine(reports):
 
 def test_a_damaged_reference_is_named_and_left_out(reports):
     keep(reports, "whole")
-    keep(reports, "strange", verdict="perhaps")
     (reports / "reference" / "half.json").write_text("{")
+    (reports / "reference" / "strange.json").write_text('{"name": "strange", "stages": {"a": 1}}')
     found = read_evidence(reports)
     assert found.references == []
     assert [message.split(":")[0].rsplit("/", 1)[-1] for message in found.damaged] == [
@@ -51,17 +63,20 @@ def test_a_damaged_reference_is_named_and_left_out(reports):
 
 def test_a_machine_that_tested_what_this_one_could_not_is_told(reports, monkeypatch):
     """Its number stands where else only the need would; the tally counts it apart."""
-    measured = {"effect": 0.5, "low": 0.4, "high": 0.6, "level": 0.992, "samples": 8}
-    keep(reports, "larger", verdict="confirmed", over="starts", reason="", **measured)
+    of_gpus = [c for c in ledger() if c.stage == "bench_async" and c.needs]
+    keep(reports, "larger", *(each for c in of_gpus for each in c.deciding), device_kind="cuda")
     monkeypatch.chdir(COMMITTED)
     evidence = read_evidence(reports)
+    [larger] = evidence.references
     of_page = [f for f in evidence.judgements if f.claim.stage == "bench_async"]
     untested = [f for f in of_page if f.verdict is Verdict.NOT_TESTABLE]
     assert untested
     with speaking("en"):
         page = questions.question("bench_async", reports, evidence).html
     listed = page.split('<details id="verdicts">')[1].split("</details>")[0]
-    assert f'larger <span class="tally"><span class="confirmed" title="{len(untested)}' in listed
-    for f in untested:
+    tested = [f for f in untested if larger.judgements[f.claim.id].finding]
+    assert len(tested) == len(of_gpus)
+    assert 'larger <span class="tally">' in listed
+    for f in tested:
         [item] = [li for li in listed.split("<li>") if f'#claim-{f.claim.id}"' in li]
-        assert "larger: ✓ 0.50" in item
+        assert re.search("larger: [✓✗±≈] 0.50", item)

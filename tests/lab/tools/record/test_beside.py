@@ -1,12 +1,10 @@
 """A record beside the committed results, as a notebook shows it."""
 
-import json
-
 import pytest
 
-from lab.claims.frozen import digest
 from lab.claims.ledger import ledger
 from lab.tools.record.beside import beside
+from lab.tools.references import judged, path_of
 from tests.helpers import COMMITTED
 
 OF_GPUS = {"gpu", "two_gpus", "pair_of_gpus"}
@@ -30,14 +28,9 @@ def table(monkeypatch):
 def test_it_has_the_claims_that_gpus_decide_with_what_each_machine_found(table):
     head, found = table("h100")
     assert head[:4] == ["claim", "it says", "h100", "committed"]
+    record = judged(path_of("h100"))
     of_gpus = [claim for claim in ledger() if OF_GPUS & {need.name for need in claim.needs}]
-    rules = {claim.id: digest(claim) for claim in of_gpus}
-    document = json.loads((COMMITTED / "reports" / "reference" / "h100.json").read_text())
-    verdicts = {
-        row["id"]: row["verdict"]
-        for row in document["claims"]
-        if row["rule"] == rules.get(row["id"])
-    }
+    verdicts = {claim.id: record.judgements[claim.id].verdict.value for claim in of_gpus}
     assert found.keys() == verdicts.keys()
     signs = {"confirmed": "✓", "refuted": "✗", "inconclusive": "≈", "not testable here": "–"}
     for claim, cells in found.items():

@@ -1,0 +1,18 @@
+"""Made-up results of a stage that times two variants."""
+
+from lab.core.files import write_json, write_rows
+from lab.results.measurements import Measurement, rows_of
+from stages.bench_overlap.measure.params import BESIDE
+from tests.helpers import hardware
+
+
+def write_run(reports, name="one", seconds=2.0, **conditions):
+    """Rows of a stage whose one finding is a speed-up of so much, each start a bit more."""
+    made = [
+        Measurement("times", variant, 16, tuple(ms * (1 + i / 1000) for i in range(8)), "ms")
+        for variant, ms in (("sequentially", 10.0 * seconds), (BESIDE, 10.0))
+    ]
+    folder = reports / name
+    write_rows(folder, rows_of(made))
+    here = {"device_kind": "cpu", "machine": hardware("this")}
+    write_json(folder / "conditions.json", here | conditions)
