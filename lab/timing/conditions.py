@@ -1,5 +1,6 @@
 """The conditions of a measurement: devices, load by other processes, machine speed, noise."""
 
+import time
 from collections.abc import Sequence
 from functools import partial
 from statistics import fmean, stdev
@@ -33,6 +34,7 @@ PRODUCT_ROWS = 1024
 COPIED_MIB = 64
 SPEED_SAMPLES = 3  # of each, of which the median counts; more in a row say no more
 GPU_QUERY_S = 10
+GPU_PAUSE_S = 2.0
 
 
 class LoadMonitor:
@@ -74,9 +76,21 @@ class LoadMonitor:
 
 
 def gpu_percent() -> float:
-    """Utilization of the busiest GPU in percent; 0 where it is unknown."""
+    """Utilization of the busiest GPU in percent; 0 where it is unknown.
+
+    A driver's reading is an average over up to a second, so that it still holds the load of a stage
+    that has just ended. A busy GPU is asked again after a pause.
+    """
     if not torch.cuda.device_count():
         return 0.0
+    found = _utilization()
+    if found > LIMIT_PERCENT:
+        time.sleep(GPU_PAUSE_S)
+        found = min(found, _utilization())
+    return found
+
+
+def _utilization() -> float:
     try:
         found = query("utilization.gpu", seconds=GPU_QUERY_S)
         return max((float(percent) for [percent] in found), default=0.0)

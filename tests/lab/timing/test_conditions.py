@@ -166,14 +166,17 @@ def test_ended_children_count_as_own():
     ("script", "percent", "disturbed"),
     [
         ("printf '3\\n97\\n'", 97, [Reason(GPU_BUSY, "97 % > 20 %")]),
+        ("if [ -e asked ]; then echo 3; else touch asked; echo 55; fi", 3, []),
         ("printf '0\\n20\\n'", 20, []),
         ("echo '[N/A]'", 0, []),
         ("echo 'No devices were found'; exit 6", 0, []),
     ],
-    ids=["busy", "idle", "MIG slice", "none"],
+    ids=["busy", "after a stage of ours", "idle", "MIG slice", "none"],
 )
-def test_others_load_on_a_gpu(monkeypatch, fake_nvidia_smi, script, percent, disturbed):
+def test_others_load_on_a_gpu(monkeypatch, tmp_path, fake_nvidia_smi, script, percent, disturbed):
     fake_nvidia_smi(script)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(module, "GPU_PAUSE_S", 0.0)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     watch = FastWatch()
     assert watch.gpu_percent == percent
