@@ -4,7 +4,6 @@ Their texts stand there in both languages, side by side. What a claim needs is n
 has what several stages name, and a claims.yaml what one alone does.
 """
 
-import re
 from datetime import date
 from enum import StrEnum
 from functools import cache
@@ -19,7 +18,6 @@ from lab.results.stats import Range
 
 PARTS: dict[str, Any] = {"needs": {}, "claims": [], "unmeasured": []}  # of a file
 NEEDS_FILE = Path(__file__).with_name("needs.yaml")
-EXAMPLE_ONLY = re.compile(r"\b(may|might|can|some|need not)\b(?! hardly)")
 
 
 class Entry(BaseModel):
@@ -90,6 +88,8 @@ class Claim(Entry):
         exactly: the only one.
         tolerance: why these.
         needs: what must be so for it to be testable; nothing: any machine will do.
+        example_only: whether one example shows it, as of “may”, “can” or “some”, and no other
+            refutes it.
         about_gpus: whether the sentence is about GPUs, the links between them, or a network. What
             a processor shows of it is our own question and counts apart.
         since: the day from which the rule is as it is.
@@ -109,6 +109,7 @@ class Claim(Entry):
     exactly: float | None = None
     tolerance: Text
     needs: tuple[Need, ...] = ()
+    example_only: bool = False
     about_gpus: bool = False
     since: date
 
@@ -136,12 +137,6 @@ class Claim(Entry):
         low = {} if self.at_least is None else {"low": self.at_least}
         high = {} if self.at_most is None else {"high": self.at_most}
         return Range(**low, **high)
-
-    @property
-    def example_only(self) -> str:
-        """The word, if any, by which its sentence holds if one example shows it, as “may”."""
-        found = EXAMPLE_ONLY.search(self.says.en)
-        return found[0] if found else ""
 
 
 class Unmeasured(Entry):

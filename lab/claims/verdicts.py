@@ -13,7 +13,7 @@ from typing import Any
 
 from lab.claims.claim import Claim, Kind, Need
 from lab.claims.ledger import ledger
-from lab.claims.rules import DECIDED, SINCE, Verdict, decide, overall
+from lab.claims.rules import SINCE, Verdict, decide, overall
 from lab.core.files import MEASURED_ON
 from lab.results.diff import Taken
 from lab.results.disturbances import NOT_MEASURABLE, disturbances_of
@@ -121,8 +121,8 @@ def _judge(claim: Claim, name: str, taken: Taken) -> Judgement:
     if not found.decides:
         return judged(Verdict.INCONCLUSIVE, Reason(TOO_FEW, str(found.n)), found)
     verdict = decide(found, claim.holds)
-    if verdict is Verdict.REFUTED and claim.kind is Kind.SAID and (word := claim.example_only):
-        return judged(Verdict.INCONCLUSIVE, Reason(NOT_SEEN, word), found)
+    if verdict is Verdict.REFUTED and claim.example_only:
+        return judged(Verdict.INCONCLUSIVE, Reason(NOT_SEEN), found)
     return judged(verdict, finding=found)
 
 
@@ -199,15 +199,15 @@ def judge_all(taken: Mapping[str, Taken]) -> list[Judgement]:
 
 
 def by_interval(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """The confirmed and refuted claims, or cases of them, whose verdict rests on an interval."""
+    """The claims, or cases of them, that are tested by an interval, decided or not."""
     single = [each for f in judgements for each in f.cases or (f,)]
-    return [f for f in single if f.verdict in DECIDED and f.finding and not f.finding.exact]
+    return [f for f in single if f.finding and f.finding.decides and not f.finding.exact]
 
 
 def false_verdicts(judgements: Sequence[Judgement]) -> float:
-    """How many confirmed or refuted claims to expect to be wrong by chance, at most.
+    """How many claims to expect to be confirmed or refuted wrongly by chance, at most.
 
-    The sum over them of the chance that the interval does not hold the true median (the bound of
-    Bonferroni, for expectations: it holds however they depend on each other).
+    The sum over all that are tested of the chance that the interval does not hold the true median
+    (the bound of Bonferroni, for expectations: it holds however they depend on each other).
     """
     return sum(1 - f.finding.level for f in by_interval(judgements) if f.finding)

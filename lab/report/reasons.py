@@ -37,7 +37,7 @@ WORDS = {  # in English, by code
     reasons.GPU_BUSY: "others computed on the GPU ({about})",
     reasons.DRIFTED: "the machine's speed changed ({about})",
     reasons.FOREIGN: "measured on an unknown device: {about}",
-    reasons.NOT_SEEN: "not seen here, which refutes no “{about}”",
+    reasons.NOT_SEEN: "not seen here, which does not refute that it may be",
     reasons.TOO_FEW: "too few samples to decide: {about}",
 }
 

@@ -102,7 +102,10 @@ def change_of(f: Judgement) -> str:
     if f.finding is None:
         return say("Any number at all: there is none yet.")
     if f.finding.exact:
-        return say("Other code or other data: the number is the same in every run.")
+        return say(
+            "Other code, data or seed: the number is the same in every run on this machine with this"
+            " torch."
+        )
     if not f.finding.decides:
         return say("More samples: the profile `study` takes them.")
     match f.verdict:

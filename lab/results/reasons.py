@@ -51,7 +51,7 @@ TARGET_MISSED = "target_missed"  # by runs that should need fewer epochs; about 
 FOREIGN = "foreign"  # device; about its name
 UNMET = "unmet"  # need; about its name
 DISTURBED = "disturbed"  # times; about what happened
-NOT_SEEN = "not_seen"  # what a sentence says may be; about the word
+NOT_SEEN = "not_seen"  # what a sentence says may be
 TOO_FEW = "too_few"  # samples; about how many
 
 # why a stage skips something

@@ -18,6 +18,7 @@ from lab.report.numbers import duration, duration_span, interval
 from lab.report.prose import block, filled
 from lab.report.scales import line_through
 from lab.report.verdicts import Shown
+from lab.results.disturbances import disturbances_of
 from lab.results.findings import Finding
 from stages.report.evidence import Evidence
 from stages.report.questions import Question
@@ -89,7 +90,7 @@ def _elsewhere(evidence: Evidence) -> str:
     found = {
         machine.name: (of.findings.get(f"notes_{TO}"), of.findings.get(f"best_{TO}"))
         for machine in evidence.references
-        if (of := machine.taken.get(HERO))
+        if (of := machine.taken.get(HERO)) and not disturbances_of(of.conditions)
     }
     return say("; ").join(
         say(
@@ -109,9 +110,9 @@ def _notes_overlap(questions: Questions, evidence: Evidence) -> tuple[str, Findi
     if found := questions["bench_overlap"].values.get("notes_overlap"):
         return say("here"), found
     for machine in evidence.references:
-        taken = machine.taken.get("bench_overlap")
-        if taken and (found := taken.findings.get("notes_overlap")):
-            return machine.name, found
+        judged = machine.judgements.get("C5")  # no finding of times that were disturbed
+        if judged and judged.finding:
+            return machine.name, judged.finding
     return None
 
 
