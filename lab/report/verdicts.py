@@ -103,8 +103,8 @@ def change_of(f: Judgement) -> str:
         return say("Any number at all: there is none yet.")
     if f.finding.exact:
         return say(
-            "Other code, data or seed: the number is the same in every run on this machine with this"
-            " torch."
+            "Other code, data or seed: the number is the same in every run on this machine with"
+            " this torch."
         )
     if not f.finding.decides:
         return say("More samples: the profile `study` takes them.")

@@ -5,8 +5,7 @@ order, so nothing can overlap there; what they save comes from pinned memory, wh
 allocates. Overlap needs pinned memory that is there already, a second stream, and an event per
 result. On a CPU a second thread copies beside the one that computes.
 
-The overlap is (t1 + t2 - T) / min(t1, t2), of the parts alone and of both. Where its interval lies
-outside [0, 1], a remark says so.
+The overlap is (t1 + t2 - T) / min(t1, t2), of the parts alone and of both.
 """
 
 from collections.abc import Callable, Sequence

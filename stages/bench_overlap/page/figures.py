@@ -81,7 +81,8 @@ def ways(results: Results) -> list[dict[str, str]]:
         fraction, time = results.one("overlap", name), results.one("times", name)
         fraction_cells = {"overlap": NOTHING, "interval": NOTHING}
         if fraction:
-            shown, remark = hundredths(fraction), say(", impossible") if fraction.remark else ""
+            shown = hundredths(fraction)
+            remark = say(", impossible") if shown.high < 0 or shown.low > 1 else ""
             fraction_cells = {"overlap": number(shown) + remark, "interval": span(shown)}
         time_cell = duration(time.summary.median / 1e3) if time else NOTHING
         found.append({"name": name, "time": time_cell, **fraction_cells})

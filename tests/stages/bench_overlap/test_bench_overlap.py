@@ -22,7 +22,7 @@ from stages.bench_overlap.measure.params import (
     Params,
 )
 from stages.bench_overlap.measure.timeline import timelines
-from stages.bench_overlap.page.figures import beside
+from stages.bench_overlap.page.figures import beside, ways
 from tests.made_up import findings, measurements
 
 PARAMS = Params(
@@ -120,3 +120,13 @@ def test_the_books_printed_times_are_no_overlap():
     )
     assert (own.variant, printed.variant) == ("the notes' non_blocking, one stream", AS_THE_BOOK)
     assert printed.values[0] == pytest.approx(1.457, abs=1e-3)
+
+
+def test_an_overlap_that_cannot_be_is_marked_in_the_table():
+    """As the H100's by the book's times, 15.2: they compare two kinds of memory."""
+    made = measurements("bench_overlap", "cuda")
+    others = [m for m in made if (m.experiment, m.variant) != ("overlap", AS_THE_BOOK)]
+    for samples, mark in (((15.1, 15.2, 15.2, 15.3), ", impossible"), ((0.9, 1.0, 1.0, 1.1), "")):
+        book = Measurement("overlap", AS_THE_BOOK, 0, samples, device_kind="cuda")
+        [cells] = [c for c in ways(Results([*others, book])) if c["name"] == AS_THE_BOOK]
+        assert cells["overlap"].partition(",")[1:] == mark.partition(",")[1:]
