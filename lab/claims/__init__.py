@@ -1,1 +1,1 @@
-"""Claims of the notes as rules in code, and the verdicts that results give them; no torch."""
+"""Claims of the notes, their rules, and the verdicts that results give them; no torch."""
