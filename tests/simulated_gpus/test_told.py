@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.files import CONDITIONS, read_json, read_rows, write_json
+from lab.tools.references import judged
 from tests.helpers import COMMITTED, ROOT
 from tests.simulated_gpus.machines import prepare
 from tests.simulated_gpus.simulation import Machine
@@ -92,5 +93,5 @@ def test_a_visit_brings_back_what_the_gpus_did(built, tmp_path):
     assert found["hardware"]["accelerator"]["count"] == 2
     assert [gpu["name"] for gpu in found["gpu"]["before"]] == ["Simulated GPU"] * 2
     assert found["gpu"]["before"] == found["gpu"]["after"]
-    judged = {claim["id"]: claim["device_kind"] for claim in found["claims"]}
-    assert judged["C3a"] == judged["C3c"] == "cuda"
+    told = judged(reference / "server.json").judgements
+    assert told["C3a"].device_kind == told["C3c"].device_kind == "cuda"

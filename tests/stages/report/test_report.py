@@ -7,7 +7,7 @@ import pytest
 
 from lab.claims.book_order import BOOK_ORDER
 from lab.core.errors import DataError
-from lab.core.files import read_rows, write_json
+from lab.core.files import write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report.figures import PAPER
 from lab.results.derived import taken_under
@@ -52,12 +52,10 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
     write_runs(project, "synthetic")
     edit_params({"train.runs": {**read_yaml(PARAMS_FILE)["train"]["runs"], EVIL: small_run()}})
     shutil.copytree(reports / "train" / "lenet_1gpu", reports / "train" / EVIL)
-    claims = read_rows(reports / "claims" / "rows.csv")
     taken = taken_under(reports)
-    for file, old in (("bench_input", RESIDENT), ("claims", "unmet: gpu")):
-        rows = (reports / file / "rows.csv").read_text()
-        assert old in rows
-        (reports / file / "rows.csv").write_text(rows.replace(old, EVIL))
+    rows = (reports / "bench_input" / "rows.csv").read_text()
+    assert RESIDENT in rows
+    (reports / "bench_input" / "rows.csv").write_text(rows.replace(RESIDENT, EVIL))
     (reports / "bench_async" / "conditions.json").write_text('{"a": 1}')
     (reports / "schedules" / "conditions.json").write_text("")
     (reports / "convergence" / "rows.csv").write_text("demo,series\n" + EVIL)
@@ -66,17 +64,13 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
         re.sub('"starts": .*?,', '"starts": NaN,', text)
     )
     (reports / "scaling" / "rows.csv").unlink()
-    flipped = [
-        row | {"verdict": "refuted"} if row["verdict"] == "confirmed" else row for row in claims
-    ]
     write_json(
         reports / "reference" / "other.json",
         {
             "name": EVIL,
             "profile": "full",
-            "hardware": hardware("a server's CPU", gpus=["H9000"]),
+            "hardware": hardware(EVIL, gpus=["H9000"]),
             "stages": {"bench_overlap": stage_of(taken["bench_overlap"])},
-            "claims": flipped,
         },
     )
     result = run_stage("stages.report")
@@ -86,8 +80,8 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
     pages = {path.name: path.read_text() for path in reports.rglob("*.html")}
     for name, html in pages.items():
         assert EVIL not in html, name
-    for name in ("claims.html", "claims.zh.html"):
-        assert pages[name].count("&lt;script&gt;alert(1)") > 5, name
+    for name in ("machines.html", "machines.zh.html"):
+        assert "&lt;script&gt;alert(1)" in pages[name], name
     for stage in (*failed, "scaling"):  # whose results are not there yet
         for name in (f"{stage}.html", f"{stage}.zh.html"):
             assert re.search(f'class="banner".*reports/{stage}', pages[name]), name

@@ -102,5 +102,5 @@ def test_a_visit_that_ends_early_has_what_was_finished(ready):
     assert not outlived(started)
     document = json.loads(path.read_text())
     assert list(document["stages"]) == ["train/record_83"]
-    assert document["stages"]["train/record_83"]["conditions"]["train_images"] == 256
+    assert document["stages"]["train/record_83"]["conditions"]["train_images"] == 600
     assert files(path.with_suffix("")) == {"train/record_83/rows.csv"}
