@@ -1,7 +1,7 @@
 """Do whole runs of one machine agree? What the verdicts are worth, in life."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -60,7 +60,7 @@ class Agreement:
         return sorted({pair.one.claim.id for pair in self.pairs if pair.contradicts})
 
 
-def agreement_of(runs: Sequence[Sequence[Judgement]]) -> Agreement:
+def agreement_of(runs: Sequence[Collection[Judgement]]) -> Agreement:
     """Each claim in each two runs, where both have a finding on which a verdict may rest."""
     found = []
     for one, other in combinations(runs, 2):

@@ -28,12 +28,11 @@ def decided_by_gpus(machines: Machines) -> list[Claim]:
 
 def decided_by_several(machines: Machines) -> list[Claim]:
     """Return the claims that hold or fail on two machines or more."""
-
-    def decided(claim: Claim) -> int:
-        tested = (_tested(claim, found) for found in machines.values())
-        return sum(bool(f and f.verdict in DECIDED and not f.reason.code) for f in tested)
-
-    return [claim for claim in ledger() if decided(claim) > 1]
+    return [
+        claim
+        for claim in ledger()
+        if sum(verdict in DECIDED for verdict in _verdicts(claim, machines)) > 1
+    ]
 
 
 def differing(machines: Machines) -> list[Claim]:
@@ -41,18 +40,18 @@ def differing(machines: Machines) -> list[Claim]:
 
     A number that decides nothing, since it has too few samples or was disturbed, is no difference.
     """
-    apart = [claim for claim in ledger() if len(_verdicts(claim, machines)) > 1]
+    apart = [claim for claim in ledger() if len(set(_verdicts(claim, machines))) > 1]
     return sorted(apart, key=lambda claim: not contradicts(claim, machines))
 
 
 def contradicts(claim: Claim, machines: Machines) -> bool:
     """Whether it holds on one machine and fails on another."""
-    return _verdicts(claim, machines) >= set(DECIDED)
+    return set(_verdicts(claim, machines)) >= set(DECIDED)
 
 
-def _verdicts(claim: Claim, machines: Machines) -> set[Verdict]:
+def _verdicts(claim: Claim, machines: Machines) -> list[Verdict]:
     tested = [f for found in machines.values() if (f := _tested(claim, found))]
-    return {f.verdict for f in tested if not f.reason.code}
+    return [f.verdict for f in tested if not f.reason.code]
 
 
 def cell(claim: Claim, judgements: Mapping[str, Judgement]) -> str:

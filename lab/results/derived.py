@@ -1,7 +1,7 @@
 """What a stage's findings.py makes of its rows, and its metrics.json, which lists some of that."""
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +14,8 @@ from lab.results.documents import read_conditions, read_results
 from lab.results.findings import Finding
 from lab.results.measurements import Results
 
-UNREADABLE = (LabError, LookupError, TypeError, ValueError)  # what foreign results lead to
+# what foreign results lead to
+UNREADABLE = (LabError, ArithmeticError, LookupError, TypeError, ValueError)
 
 
 class Derivation(Protocol):
@@ -45,29 +46,31 @@ def taken_under(reports: Path) -> dict[str, Taken]:
         DataError: a file is damaged.
         MachineError: another user's.
     """
+    return {name: _taken(reports / name, derivation) for name, derivation in _derived(reports)}
+
+
+def whatever_is_under(reports: Path) -> dict[str, Taken]:
+    """The same, without what is damaged or foreign."""
     found = {}
+    for name, derivation in _derived(reports):
+        with contextlib.suppress(*UNREADABLE):
+            found[name] = _taken(reports / name, derivation)
+    return found
+
+
+def _derived(reports: Path) -> Iterator[tuple[str, Derivation]]:
+    """Each folder with the results of a measurement that has ended, and what derives from them."""
     for rows in sorted(reports.rglob(ROWS)):
         folder = rows.parent.relative_to(reports)
         complete = (rows.parent / CONDITIONS).is_file()
         if complete and (derivation := derivation_of(folder.parts[0])):
-            results = read_results(rows.parent)
-            machine = read_conditions(rows.parent).get("machine") or {}
-            found[folder.as_posix()] = Taken(
-                derivation.findings(results), results.conditions, machine
-            )
-    return found
+            yield folder.as_posix(), derivation
 
 
-def whatever_is_under(reports: Path) -> dict[str, Taken]:
-    """What lies under `reports`, by the stage's folder, without what is damaged or foreign."""
-    found = {}
-    for path in sorted(reports.glob(f"*/{ROWS}")):
-        stage = path.parent.name
-        with contextlib.suppress(*UNREADABLE):
-            if derivation := derivation_of(stage):
-                results = read_results(path.parent)
-                found[stage] = Taken(derivation.findings(results), results.conditions)
-    return found
+def _taken(folder: Path, derivation: Derivation) -> Taken:
+    results = read_results(folder)
+    machine = read_conditions(folder).get("machine") or {}
+    return Taken(derivation.findings(results), results.conditions, machine)
 
 
 def write_metrics(folder: Path, derivation: Derivation) -> None:

@@ -64,4 +64,4 @@ def summary(found: Agreement) -> Iterator[str]:
 def retest() -> None:
     """Keep the run that is there and say what all runs agree on."""
     print(keep())
-    print("\n".join(summary(agreement_of([[*run.judgements.values()] for run in runs()]))))
+    print("\n".join(summary(agreement_of([run.judgements.values() for run in runs()]))))

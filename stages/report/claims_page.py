@@ -20,7 +20,7 @@ def values(judgements: Sequence[Judgement]) -> dict[str, object]:
     """What the text names and the template shows, what did not hold first."""
     judged = [f for f in judgements if f.finding]
     runs = retest.runs(REPORTS / "retest")
-    of_runs = [[*run.judgements.values()] for run in runs]
+    of_runs = [run.judgements.values() for run in runs]
     return {
         "judgements": verdicts.by_interest(judgements),
         "tally": verdicts.tally(judgements),

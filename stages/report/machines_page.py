@@ -117,7 +117,7 @@ def _table(claims: Sequence[Claim], judged: Machines) -> dict[str, object]:
 
 def _effects(reference: Reference, evidence: Evidence) -> dict[str, object]:
     """The timed effects of a machine that differ from those here by more than intervals explain."""
-    of_both = agreement_of([evidence.judgements, list(reference.judgements.values())])
+    of_both = agreement_of([evidence.judgements, reference.judgements.values()])
     pairs = of_both.of_times.pairs
     return {
         "name": reference.name,

@@ -62,8 +62,8 @@ def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | Non
             "hardware": read_hardware(work / HARDWARE_FILE),
             "gpu": {"versions": library_versions(), "before": before},
         }
-        document |= earlier(path, document["hardware"], profile)
-        stages, left = document["stages"], parts
+        stages, left = earlier(path, document["hardware"], profile), parts
+        document["stages"] = stages
         if not stages:
             path.unlink(missing_ok=True)  # another machine's
             shutil.rmtree(kept, ignore_errors=True)
@@ -71,7 +71,7 @@ def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | Non
             left = in_order(document["hardware"]["accelerator"]["count"])
         taken = taken_of(document)
         left = [part for part in left if not enough(taken.get(part.folder))] or left
-        finished: set[str] = set()
+        finished = False
         while left:
             part, left_s = left[0], end - time.monotonic()
             until_s = deadline_s(left, left_s)
@@ -83,7 +83,7 @@ def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | Non
             else:
                 log.info("%s: %s s", part.folder, found["seconds"])
                 stages[part.folder] = found
-                finished.add(part.stage)
+                finished = True
                 write_json(path, document)
             left = left[1:]
         if not finished:
@@ -97,11 +97,12 @@ def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | Non
 
 
 def earlier(path: Path, hardware: Mapping[str, Any], profile: str) -> dict[str, Any]:
-    """What visits to such a machine with these params have measured, perhaps nothing."""
+    """The stages that visits to such a machine with these params have measured, perhaps none."""
     found = read_reference(path) if path.is_file() else {}
     if (found.get("hardware"), found.get("profile")) != (hardware, profile):
-        return {"stages": {}}
-    return {"stages": found["stages"]}
+        return {}
+    stages: dict[str, Any] = found["stages"]
+    return stages
 
 
 def enough(taken: Taken | None) -> bool:

@@ -62,7 +62,10 @@ def train_run(name: str, params: Params) -> None:
     check_step_fits(name, recipe, precision, own)
     train_set = read_fashion_mnist("train").first(recipe.train_images)
     test_set = read_fashion_mnist("t10k").first(recipe.test_images)
-    recipe = recipe.but(precision=precision, train_images=len(train_set.labels))
+    recipe = recipe.but(
+        precision=precision, train_images=len(train_set.labels), test_images=len(test_set.labels)
+    )
+    train_tensors, test_tensors = to_tensors(train_set), to_tensors(test_set)
     dataset = dataset_name()
     of_seeds = {
         seed: Checkpoints(checkpoint_key(name, recipe, seed, devices))
@@ -96,21 +99,19 @@ def train_run(name: str, params: Params) -> None:
             model, step = model_and_step(net, own, recipe, processes)
             with closing(model):
                 progress = resumed(label, model, checkpoints)
-                trainer = Trainer(model, step, to_tensors(train_set))
-                epochs = progress.epochs
+                trainer = Trainer(model, step, train_tensors)
+                of_seed = results.rows_of(progress.epochs, seed, devices, dataset)
                 for epochs in train_with_checkpoints(
-                    label, trainer, to_tensors(test_set), seed, progress, checkpoints
+                    label, trainer, test_tensors, seed, progress, checkpoints
                 ):
+                    of_seed = results.rows_of(epochs, seed, devices, dataset)
                     if watch:
-                        of_seed = results.rows_of(epochs, seed, devices, dataset)
                         results.write_epochs(name, [*rows, *of_seed])
-                rows += results.rows_of(epochs, seed, devices, dataset)
+                rows += of_seed
                 if watch and not weights:
                     weights = results.to_bytes(model.nets[0].net.state_dict())
         if watch:
-            conditions = results.conditions_of(
-                recipe, len(test_set.labels), devices, dataset, weights
-            )
+            conditions = results.conditions_of(recipe, devices, dataset, weights)
             results.write(name, weights, rows, {**conditions, **speed_metrics(watch)})
         processes.largest(0)  # all results are written, also where hosts share the folder
         if keeps_checkpoints():

@@ -37,12 +37,9 @@ def rows_of(epochs: Sequence[Epoch], seed: int, devices: Devices, dataset: str) 
     ]
 
 
-def conditions_of(
-    recipe: RunParams, test_images: int, devices: Devices, dataset: str, weights: bytes
-) -> Metrics:
+def conditions_of(recipe: RunParams, devices: Devices, dataset: str, weights: bytes) -> Metrics:
     """A run's recipe, what it ran on, and its weights by their hash."""
-    return recipe.model_dump(exclude={"num_gpus", "test_images"}) | {
-        "test_images": test_images,
+    return recipe.model_dump(exclude={"num_gpus"}) | {
         "dataset": dataset,
         "device_kind": devices.kind,
         "num_devices": len(devices.devices),

@@ -127,7 +127,7 @@ class Pair:
 # the notes' ResNet-18 on one GPU: a record, whatever is trained here
 RESNET_RECORD = REPORTS / "reference" / "h200" / "train" / "resnet18_1gpu" / ROWS
 # what section 13.6 prints for it, and for two GPUs at twice the batch and the rate
-BOOK_RESNET = {"one": 0.91, "two": 0.73}
+BOOK_RESNET_ON_ONE, BOOK_RESNET_ON_TWO = 0.91, 0.73
 
 # LeNet on one GPU in section 13.5, read off its figure (percent; GPU not named, no fixed seed)
 BOOK_ACCURACY = (10.0, 61.1, 72.7, 72.9, 78.1, 82.3, 81.0, 76.8, 81.0, 82.7)
@@ -245,11 +245,13 @@ def draw_record(accuracies: list[float], path: Path) -> None:
     with style.figure(path, style.WIDTH, 2.8) as fig:
         axes = fig.add_subplot(xlabel=say("Epoch"), ylabel=say("Test accuracy (%)"), ylim=(60, 100))
         axes.plot(range(1, last + 1), [100 * a for a in accuracies], marker="o", markersize=4)
-        names = {"one": say("the book, one GPU"), "two": say("the book, two GPUs")}
-        for key, accuracy in BOOK_RESNET.items():
+        for name, accuracy in (
+            (say("the book, one GPU"), BOOK_RESNET_ON_ONE),
+            (say("the book, two GPUs"), BOOK_RESNET_ON_TWO),
+        ):
             axes.axhline(100 * accuracy, color=style.FAINT, dashes=(3, 2))
             axes.annotate(
-                f"{names[key]}: {100 * accuracy:.0f}",
+                f"{name}: {100 * accuracy:.0f}",
                 (1, 100 * accuracy),
                 xytext=(0, 3),
                 textcoords="offset points",

@@ -24,6 +24,6 @@ def write(
 ) -> None:
     """Write what a run leaves, but for its weights."""
     write_rows(folder, results.rows_of(epochs, 0, devices, dataset))
-    conditions = results.conditions_of(settings, 10_000, devices, dataset, weights=b"")
+    conditions = results.conditions_of(settings, devices, dataset, weights=b"")
     write_json(folder / CONDITIONS, {**conditions, **SPEED})
     derived.write_metrics(folder, findings)

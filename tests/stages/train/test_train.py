@@ -47,7 +47,7 @@ def found(
 ) -> dict[str, float]:
     rows = train.rows_of(epochs, 0, devices, "synthetic")
     conditions = train.conditions_of(
-        SETTINGS.but(**settings), test_images, devices, "synthetic", b"weights"
+        SETTINGS.but(test_images=test_images, **settings), devices, "synthetic", b"weights"
     )
     numbers = findings(Results(measurements_of(rows), conditions))
     there = {name: each for name, each in numbers.items() if each}
@@ -57,7 +57,7 @@ def found(
 
 def test_a_run_comes_to_its_last_epoch_and_the_median_of_its_times():
     assert found(EPOCHS) == {"test_accuracy_percent": 75.0, "train_loss": 0.7, "epoch_s": 2.5}
-    conditions = train.conditions_of(SETTINGS, 100, HALVES, "fashion-mnist", b"weights")
+    conditions = train.conditions_of(SETTINGS, HALVES, "fashion-mnist", b"weights")
     assert (conditions["num_devices"], conditions["device_kind"], conditions["dataset"]) == (
         2,
         "cpu-virtual",
@@ -84,7 +84,7 @@ def test_a_run_of_several_seeds_comes_to_their_medians_which_decide():
             "synthetic",
         )
     ]
-    conditions = train.conditions_of(SETTINGS.but(seeds=8), 10_000, CPU, "synthetic", b"")
+    conditions = train.conditions_of(SETTINGS.but(seeds=8), CPU, "synthetic", b"")
     percent = findings(Results(measurements_of(rows), conditions))["test_accuracy_percent"]
     assert (percent.value, percent.low, percent.high) == pytest.approx((78.5, 75, 82))
     assert (percent.n, percent.decides) == (8, True)
