@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections import Counter
 
 import pytest
 
@@ -135,3 +136,13 @@ def test_what_little_data_give_is_labelled_and_no_headline_is_made_of_it(project
     assert re.search(bullets, summary) and "smoke" not in summary
     labelled = (reports / "README.md").read_text()
     assert not re.search(bullets, labelled) and "> Smoke run." in labelled
+
+
+def test_the_rows_of_the_index_count_what_its_sum_counts(drawn):
+    """Statements of the notes; our own questions stand apart in each row."""
+    rows, total = (drawn / "index.html").read_text().split('<ul class="squares">')
+    in_rows: Counter[str] = Counter()
+    for verdict, n in re.findall(r'<span class="(\w+)" title="(\d+) ', rows):
+        in_rows[verdict] += int(n)
+    in_sum = re.findall(r'<a class="(\w+)" href="[^"]*"><strong>(\d+)</strong>', total)
+    assert in_rows == {verdict: int(n) for verdict, n in in_sum} != {}
