@@ -107,3 +107,13 @@ def test_whether_two_agree_does_not_depend_on_which_came_first(one, other, sprea
     sides = found(one, spread), found(other, spread)
     assert agree(*sides) == agree(*reversed(sides))
     assert agree(sides[0], sides[0])
+
+
+def test_what_seeds_decide_needs_no_smallest_effect_and_a_time_does():
+    """A certain point of accuracy counts, though little beside 84 %; 1 % of a time does not."""
+    for over, unit, mark in ((Over.SEEDS, "%", "better"), (Over.STARTS, "s", "within noise")):
+        old, new = (
+            Finding(value, value - 0.1, value + 0.1, 8, over, unit, "more")
+            for value in (84.0, 85.0)
+        )
+        assert mark_of(old, new) == mark

@@ -21,14 +21,16 @@ from lab.core.params import read_yaml
 from lab.machine.devices import Devices
 from lab.nets.models import LeNet
 from lab.results.documents import read_conditions
+from lab.results.findings import Finding, Over, missing
 from lab.results.measurements import Measurement, Results, measurements_of
+from lab.results.reasons import GUESSES, Reason
 from lab.training.loop import Epoch
 from lab.training.run_params import TrainParams
 from stages.probe.__main__ import params_models
 from stages.train.__main__ import main
 from stages.train.findings import findings
 from stages.train.measure import results as train
-from stages.train.page.figures import BOOK_ACCURACY, TrainingRun
+from stages.train.page.figures import BOOK_ACCURACY, TrainingRun, pairs_of
 from tests.helpers import ROOT, edit_params, errors, files, recipe, run_stage, small_run, write_data
 from tests.stages.train.made_up import SPEED
 
@@ -101,6 +103,17 @@ def test_a_run_is_compared_with_the_books_over_the_epochs_that_both_have():
     rows = [Measurement("epochs", "test_accuracy", i, (a,)) for i, a in enumerate(accuracies)]
     run = TrainingRun("lenet_1gpu", Results(rows), {})
     assert run.points_from_the_book == pytest.approx(5)
+
+
+def test_runs_that_still_guess_are_no_pair():
+    learns = Finding(75.0, 75.0, 75.0, 1, Over.SEEDS, "%", "more")
+
+    def run(devices: Devices, percent: Finding) -> TrainingRun:
+        conditions = train.conditions_of(SETTINGS, devices, "synthetic", b"")
+        return TrainingRun("run", Results([], conditions), {"test_accuracy_percent": percent})
+
+    assert len(pairs_of([run(CPU, learns), run(HALVES, learns)])) == 1
+    assert pairs_of([run(CPU, learns), run(HALVES, missing(Reason(GUESSES), "%"))]) == []
 
 
 def test_train_has_a_row_per_epoch_that_says_what_it_ran_on():
