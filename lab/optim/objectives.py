@@ -75,14 +75,17 @@ def saddle_gradient(x: Array) -> Array:
     return np.stack([2 * x[0], -2 * x[1]])
 
 
-def least_squares(X: Array, y: Array) -> tuple[Array, Array, float]:
-    """Hessian (d, d), minimiser (d,) and minimum of half the mean squared error of X w - y.
+def least_squares(X: Array, y: Array) -> tuple[Array, Array, Array]:
+    """Hessian (..., d, d), minimiser (..., d) and minimum of half the mean squared error of X w.
 
-    X is (n, d), y (n,).
+    X is (..., n, d), the targets y (..., n).
     """
-    hessian = X.T @ X / len(X)
-    w: Array = np.linalg.solve(hessian, X.T @ y / len(X)).astype(np.float64)
-    return hessian, w, float(0.5 * np.mean((X @ w - y) ** 2))
+    n = X.shape[-2]
+    hessian = X.swapaxes(-1, -2) @ X / n
+    moment = X.swapaxes(-1, -2) @ y[..., None] / n
+    w: Array = np.linalg.solve(hessian, moment)
+    error = (X @ w)[..., 0] - y
+    return hessian, w[..., 0], 0.5 * np.mean(error**2, axis=-1)
 
 
 def excess(w: Array, hessian: Array, minimiser: Array) -> Array:

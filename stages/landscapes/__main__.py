@@ -12,9 +12,9 @@ from lab.optim import objectives
 from lab.results.derived import write_metrics
 from lab.results.measurements import Measurement, rows_of
 from stages.landscapes import findings
-from stages.landscapes.measure.flat_points import escapes, neighbours, ways_down
+from stages.landscapes.measure.flat_points import around_the_saddle, escapes, ways_down
 from stages.landscapes.measure.params import LandscapeParams, Params
-from stages.landscapes.measure.risks import argmin_gaps, overfitting, risk_minima
+from stages.landscapes.measure.risks import argmin_gaps, overfitting, risk_minima, roughness
 
 
 def measure(params: LandscapeParams, table: objectives.Array, seed: int) -> list[Measurement]:
@@ -22,9 +22,10 @@ def measure(params: LandscapeParams, table: objectives.Array, seed: int) -> list
     rng = np.random.default_rng(seed)
     return [
         *risk_minima(),
+        *roughness(),
         *argmin_gaps(params.sample_sizes, params.num_draws, rng),
         *overfitting(table, params.train_rows, params.num_seeds, rng),
-        *neighbours(),
+        *around_the_saddle(),
         *ways_down(params.num_seeds, params.num_draws, rng),
         *escapes(params.saddle_lr, params.saddle_noise, params.num_seeds, rng),
     ]

@@ -15,6 +15,7 @@ from lab.optim.objectives import Array
 from lab.results.measurements import Measurement, by_seed, line, samples_at
 
 RANGE = (0.5, 1.5)  # where the book draws risk and empirical risk
+GRID = 0.01  # the step with which it does
 SIGMA = 1.0  # of the phases of `sampled_risk`: an example's own minimum may lie anywhere in RANGE
 QUANTILES = (0.25, 0.5, 0.75)
 MOST_STEPS = 100_000
@@ -28,6 +29,17 @@ def risk_minima() -> Iterator[Measurement]:
     ):
         best = np.array([objectives.minimise(function, *RANGE)])
         yield from line("risk_minimum", name, best, function(best))
+
+
+def roughness() -> Iterator[Measurement]:
+    """The largest curvature of risk and empirical risk on the notes' grid."""
+    x = np.arange(*RANGE, GRID)
+    for name, function in (
+        ("risk", objectives.risk),
+        ("empirical risk", objectives.empirical_risk),
+    ):
+        curvature = np.diff(function(x), 2) / GRID**2
+        yield from line("roughness", name, [0], [np.abs(curvature).max()])
 
 
 def argmin_gaps(

@@ -1,6 +1,6 @@
 """What momentum, AdaGrad and Adam keep of the airfoil regression's gradients (12.6 to 12.10)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -46,9 +46,9 @@ def momentum_averages(g: Array) -> Array:
 
 def _independent_gradients(task: Problem, seed: int) -> Array:
     """Gradients (steps, d) at the minimiser, of batches drawn with replacement."""
-    rows = np.random.default_rng(seed).integers(len(task.X), size=(NUM_GRADIENTS, BATCH_SIZE))
+    rows = np.random.default_rng(seed).integers(task.X.shape[1], size=(NUM_GRADIENTS, BATCH_SIZE))
     return batch_gradients(
-        task, np.broadcast_to(task.minimiser, (len(rows), task.X.shape[1])), rows
+        task, np.broadcast_to(task.minimiser[0], (len(rows), task.X.shape[-1])), rows
     )
 
 
@@ -64,9 +64,9 @@ def adagrad_state(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurem
 
     Ten epochs; of the coordinates' sums the mean.
     """
-    rule, w = update_rules.adagrad(0.1), initial(num_seeds, task.X.shape[1], seed)
+    rule, w = update_rules.adagrad(0.1), initial(num_seeds, task.X.shape[-1], seed)
     state, sums = rule.init(w), []
-    for rows in batches(len(task.X), BATCH_SIZE, 1500, range(seed, seed + num_seeds)):
+    for rows in batches(task.X.shape[1], BATCH_SIZE, 1500, range(seed, seed + num_seeds)):
         w, state = rule.update(w, batch_gradients(task, w, rows), state)
         sums.append(state[0].mean(1))
     steps = np.arange(1, len(sums) + 1)
@@ -89,11 +89,34 @@ def corrections(task: Problem, num_seeds: int, seed: int) -> Iterator[Measuremen
         no_momentum = partial(update_rules.adam, beta1=0.0, beta2=decay)
         variants.append(("RMSProp", rmsprop, {"decay": decay}))
         variants.append(("Adam without momentum", no_momentum, {"decay": decay}))
-    w = initial(num_seeds * RUNS_PER_SEED, task.X.shape[1], seed)
-    per_epoch = len(task.X) // BATCH_SIZE
-    num_steps = max(CORRECTION_EPOCHS) * per_epoch
     for name, make_rule, columns in variants:
-        run = descend(make_rule, np.array([0.01]), task, w, BATCH_SIZE, num_steps, per_epoch, seed)
-        for epochs in CORRECTION_EPOCHS:
-            means = run.excess[epochs, 0].reshape(num_seeds, RUNS_PER_SEED).mean(1)
+        found = mean_excess(task, make_rule, 0.01, num_seeds, CORRECTION_EPOCHS, seed)
+        for epochs, means in zip(CORRECTION_EPOCHS, found, strict=True):
             yield by_seed("bias_correction", name, means, epochs, **columns)
+
+
+def momentum_at(
+    task: Problem, rates: Mapping[str, float], num_seeds: int, seed: int
+) -> Iterator[Measurement]:
+    """Momentum's excess after two epochs at each rate: each seed's mean."""
+    rule = partial(update_rules.momentum, beta=0.9)
+    for chosen, rate in rates.items():
+        [means] = mean_excess(task, rule, rate, num_seeds, (2,), seed)
+        yield by_seed("momentum_at", "momentum 0.9", means, rate, chosen=chosen)
+
+
+def mean_excess(
+    task: Problem,
+    make_rule: MakeRule,
+    rate: float,
+    num_seeds: int,
+    epochs: Sequence[int],
+    seed: int,
+) -> Array:
+    """The excess (epochs, seeds) after so many epochs, the mean of RUNS_PER_SEED runs."""
+    w = initial(num_seeds * RUNS_PER_SEED, task.X.shape[-1], seed)
+    per_epoch = task.X.shape[1] // BATCH_SIZE
+    num_steps = max(epochs) * per_epoch
+    run = descend(make_rule, np.array([rate]), task, w, BATCH_SIZE, num_steps, per_epoch, seed)
+    ends = run.excess[list(epochs), 0]
+    return np.asarray(ends.reshape(len(epochs), num_seeds, RUNS_PER_SEED).mean(-1))

@@ -16,7 +16,6 @@ RULES = tuple(rule.label for rule in COMPARED.values())
 PROBLEMS = ("airfoil", "ill", "sparse")  # ill: ill-conditioned
 ROTATED = "ill, rotated"
 BEST_RIVAL = "AdaGrad's best rival"
-NEAR = 2.0  # times the least excess: what is as good as the best
 
 
 class OptimizerParams(Section):

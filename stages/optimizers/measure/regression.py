@@ -1,6 +1,6 @@
 """Descent on linear regressions: the notes' airfoil runs (12.5 to 12.10), also torch's."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -10,25 +10,39 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from lab.optim import update_rules
-from lab.optim.objectives import Array, excess, least_squares
+from lab.optim import objectives, update_rules
+from lab.optim.objectives import Array
 from lab.optim.update_rules import UpdateRule
-from lab.results.measurements import Cell, Measurement, by_seed, samples_at
+from lab.results.measurements import Cell, Measurement, by_seed, line, samples_at
 
 BATCH_SIZE = 10  # of the notes' runs, where they say no other
 DIVERGED_ABOVE = 1e6  # an excess that no start of any problem here comes near
+SHARES = 1 / np.arange(1, 61)  # of the rows that have each feature, from common to rare
 
 MakeRule = Callable[[Array], UpdateRule]
 
 
 class Problem(NamedTuple):
-    """Features X (n, d), targets y (n,), and what is exact of half their mean squared error."""
+    """A regression for each start, or one for all: then `problems` is 1.
+
+    Features X (problems, n, d), targets y (problems, n), and what is exact of half their mean
+    squared error.
+    """
 
     X: Array
     y: Array
     hessian: Array
     minimiser: Array
-    minimum: float
+    minimum: Array
+
+    def batch(self, rows: NDArray[np.int64]) -> tuple[Array, Array]:
+        """The features (starts, batch, d) and targets of each start's `rows` (starts, batch)."""
+        problem = np.arange(len(rows))[:, None] % len(self.X)
+        return self.X[problem, rows], self.y[problem, rows]
+
+    def excess(self, w: Array) -> Array:
+        """How far (k, starts) the loss at w (k, starts, d) lies above its minimum."""
+        return objectives.excess(w.swapaxes(0, 1), self.hessian, self.minimiser[:, None]).T
 
 
 class Trajectory(NamedTuple):
@@ -79,9 +93,9 @@ NOTES_RUNS = (
 
 def notes_runs(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurement]:
     """Excess over the minimum at the end, and its largest after one epoch over the start's."""
-    w = initial(num_seeds, task.X.shape[1], seed)
+    w = initial(num_seeds, task.X.shape[-1], seed)
     for run in NOTES_RUNS:
-        per_epoch = len(task.X) // run.batch_size
+        per_epoch = task.X.shape[1] // run.batch_size
         result = descend(
             run.make_rule,
             np.array([run.rate]),
@@ -132,7 +146,7 @@ CONCISE = Settings(1.0, own_start=True, num_epochs=4)
 
 def concise_runs(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurement]:
     """The notes' concise runs, and torch's optimizers with everything else as from scratch."""
-    w = initial(num_seeds, task.X.shape[1], seed)
+    w = initial(num_seeds, task.X.shape[-1], seed)
     for run in CONCISE_RUNS:
         for version, settings in (("torch's optimizer", FROM_SCRATCH), ("concise", CONCISE)):
             yield from samples_at(
@@ -144,6 +158,21 @@ def concise_runs(task: Problem, num_seeds: int, seed: int) -> Iterator[Measureme
                 batch_size=BATCH_SIZE,
                 version=version,
             )
+
+
+def first_steps(task: Problem, seed: int) -> Iterator[Measurement]:
+    """Length of momentum's first step from the same weights on the same batch."""
+    w = initial(1, task.X.shape[-1], seed)
+    rows = next(batches(task.X.shape[1], BATCH_SIZE, 1, [seed]))
+    rule = update_rules.momentum(0.005, beta=0.9)
+    scratch, _ = rule.update(w, batch_gradients(task, w, rows), rule.init(w))
+    X, y = map(torch.from_numpy, task.batch(rows))
+    weights = torch.from_numpy(w).clone().requires_grad_()
+    F.mse_loss((X @ weights[:, :, None])[:, :, 0], y).backward()
+    torch.optim.SGD([weights], lr=0.005, momentum=0.9).step()
+    for version, end in (("from scratch", scratch), ("concise", weights.detach().numpy())):
+        length = [float(np.linalg.norm(end - w))]
+        yield from line("first_step", "momentum 0.9", [1], length, version=version)
 
 
 def concise_descent(
@@ -158,7 +187,7 @@ def concise_descent(
     All starts `w` (seeds, d) run at once, each on batches of its own: no number of the loss's sum
     over them depends on two, and the rules change each weight by itself.
     """
-    X, y = torch.from_numpy(task.X).float(), torch.from_numpy(task.y).float()
+    X, y = (torch.from_numpy(each[0]).float() for each in (task.X, task.y))
     features = X[:, :-1].contiguous()  # the last column is the bias's
     weight, bias = torch.from_numpy(w[:, :-1]).float(), torch.from_numpy(w[:, -1:]).float()
     if settings.own_start:
@@ -176,7 +205,7 @@ def concise_descent(
         optimizer.step()
         if step % per_epoch == 0:
             readings.append(_weights(params))
-    return excess(np.stack(readings), task.hessian, task.minimiser)
+    return task.excess(np.stack(readings))
 
 
 def _own_bias(num_features: int, seed: int) -> Tensor:
@@ -194,30 +223,50 @@ def _weights(params: Sequence[Tensor]) -> Array:
 
 
 def problem(X: Array, y: Array) -> Problem:
-    """The regression of y on X with its Hessian, minimiser and minimum."""
-    return Problem(X, y, *least_squares(X, y))
+    """The regressions of y (..., n) on X (..., n, d)."""
+    X, y = X.reshape(-1, *X.shape[-2:]), y.reshape(-1, y.shape[-1])
+    return Problem(X, y, *objectives.least_squares(X, y))
 
 
-def ill_conditioned(seed: int) -> Problem:
-    """A regression whose Hessian is diagonal with eigenvalues from 1 to 1e-3."""
-    rng = np.random.default_rng(seed)
+def ill_conditioned(seeds: Iterable[int]) -> Problem:
+    """Regressions whose Hessians are diagonal with eigenvalues from 1 to 1e-3."""
     scales = np.logspace(0, -1.5, 20)
-    X = np.linalg.qr(rng.normal(size=(1500, 20)))[0] * np.sqrt(1500) * scales
-    return problem(X, X @ (rng.normal(size=20) / scales) + 0.1 * rng.normal(size=1500))
+
+    def drawn(rng: np.random.Generator) -> tuple[Array, Array]:
+        X = np.linalg.qr(rng.normal(size=(1500, 20)))[0] * np.sqrt(1500) * scales
+        return X, X @ (rng.normal(size=20) / scales) + 0.1 * rng.normal(size=1500)
+
+    return _drawn(drawn, "ill", seeds)
 
 
-def rotated(task: Problem, seed: int) -> Problem:
-    """The same regression in other coordinates: the features rotated at random."""
-    d = task.X.shape[1]
-    rotation = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0]
-    return problem(task.X @ rotation, task.y)
+def rotated(task: Problem, seeds: Iterable[int]) -> Problem:
+    """The same regressions in other coordinates: the features of each rotated at random."""
+    shape = task.hessian.shape[1:]
+    normal = np.stack([_rng("rotation", seed).normal(size=shape) for seed in seeds])
+    return problem(task.X @ np.linalg.qr(normal)[0], task.y)
 
 
-def sparse(seed: int) -> Problem:
-    """A regression on rare features: feature j is 1 in a share 1 / (j + 1) of the rows, else 0."""
-    rng = np.random.default_rng(seed)
-    X = (rng.random((1500, 60)) < 1 / np.arange(1, 61)).astype(float)
-    return problem(X, X @ rng.normal(size=60) + 0.1 * rng.normal(size=1500))
+def sparse(seeds: Iterable[int]) -> Problem:
+    """Regressions on rare features: each is 1 in its share SHARES of the rows, else 0."""
+
+    def drawn(rng: np.random.Generator) -> tuple[Array, Array]:
+        X = (rng.random((1500, len(SHARES))) < SHARES).astype(float)
+        return X, X @ rng.normal(size=len(SHARES)) + 0.1 * rng.normal(size=1500)
+
+    return _drawn(drawn, "sparse", seeds)
+
+
+def _drawn(
+    draw: Callable[[np.random.Generator], tuple[Array, Array]], name: str, seeds: Iterable[int]
+) -> Problem:
+    """A problem for each seed."""
+    X, y = zip(*(draw(_rng(name, seed)) for seed in seeds), strict=True)
+    return problem(np.stack(X), np.stack(y))
+
+
+def _rng(name: str, seed: int) -> np.random.Generator:
+    """Random numbers that have nothing to do with those of the starts and batches of a seed."""
+    return np.random.default_rng([seed, *name.encode()])
 
 
 def descend(
@@ -237,7 +286,7 @@ def descend(
     Args:
         make_rule: a rule for an array of rates (rates, 1, 1).
         rates: (rates,).
-        task: the regression problem.
+        task: the regression of each start.
         w: starts (seeds, d).
         batch_size: examples per step, of whose half mean squared error the gradient is.
         num_steps: steps of each run.
@@ -249,14 +298,15 @@ def descend(
     state = rule.init(x)
     seeds = range(seed, seed + len(w))
     diverged = np.zeros(x.shape[:2], dtype=np.int64)
-    steps, readings = [0], [excess(x, task.hessian, task.minimiser)]
+    steps, readings = [0], [task.excess(x)]
+    drawn = batches(task.X.shape[1], batch_size, num_steps, seeds)
     with np.errstate(over="ignore", invalid="ignore"):
-        for step, rows in enumerate(batches(len(task.X), batch_size, num_steps, seeds), start=1):
-            X, y = task.X[rows], task.y[rows]  # (seeds, batch, d), (seeds, batch)
+        for step, rows in enumerate(drawn, start=1):
+            X, y = task.batch(rows)  # (seeds, batch, d), (seeds, batch)
             # all rates in one product: (seeds, rates, batch)
             error = x.swapaxes(0, 1) @ X.swapaxes(1, 2) - y[:, None, :]
             x, state = rule.update(x, (error @ X).swapaxes(0, 1) / batch_size, state)
-            now = excess(x, task.hessian, task.minimiser)
+            now = task.excess(x)
             diverged[~(now < DIVERGED_ABOVE) & (diverged == 0)] = step
             if step % check_every == 0 or step == num_steps:
                 steps.append(step)
@@ -285,8 +335,8 @@ def batch_gradients(task: Problem, x: Array, rows: NDArray[np.int64]) -> Array:
 
     `rows` is (seeds, batch).
     """
-    X = task.X[rows]
-    error = (X @ x[:, :, None])[:, :, 0] - task.y[rows]
+    X, y = task.batch(rows)
+    error = (X @ x[:, :, None])[:, :, 0] - y
     return np.asarray(np.einsum("sb,sbd->sd", error, X) / rows.shape[1])
 
 

@@ -23,9 +23,10 @@ from lab.optim.objectives import Array
 from lab.optim.update_rules import UpdateRule
 from lab.results.measurements import Measurement, by_seed, samples_at
 from lab.timing.bench import in_unit, time_variants
-from stages.optimizers.measure.params import BEST_RIVAL, COMPARED, COUNTING, DECAYING, NEAR, RULES
+from stages.optimizers.measure.params import BEST_RIVAL, COMPARED, COUNTING, DECAYING, RULES
 from stages.optimizers.measure.regression import (
     BATCH_SIZE,
+    SHARES,
     MakeRule,
     Problem,
     Trajectory,
@@ -75,7 +76,7 @@ class Sweep(NamedTuple):
 def sweep(task: Problem, num_seeds: int, num_rates: int, seed: int) -> Sweep:
     """All rules' runs on a problem."""
     rates = np.geomspace(*SWEPT_RATES, num_rates)
-    w = initial(2 * num_seeds, task.X.shape[1], seed)
+    w = initial(2 * num_seeds, task.X.shape[-1], seed)
     runs = {
         name: descend(make_rule, rates, task, w, BATCH_SIZE, NUM_STEPS, NUM_STEPS, seed)
         for name, make_rule in MAKE_RULE.items()
@@ -107,24 +108,10 @@ def at_best_rates(problem: str, found: Sweep) -> Iterator[Measurement]:
         yield by_seed("best_rate", name, found.ends(rule), found.best_rate(rule), problem=problem)
 
 
-def decades(sweeps: Mapping[str, Sweep]) -> Iterator[Measurement]:
-    """Decades of rates at which a rule ends within NEAR of the best rule: mean of the problems.
-
-    The grid's step is all that they resolve.
-    """
-    for rule in RULES:
-        found = []
-        for each in sweeps.values():
-            ends = each.runs[rule].excess[-1, :, : each.num_seeds]
-            near = ends <= NEAR * each.ends(each.best_of(RULES))
-            found.append(near.sum(0) * np.log10(each.rates[1] / each.rates[0]))
-        yield by_seed("decades_near_the_best", rule, np.mean(found, axis=0))
-
-
 def epsilons(problem: str, task: Problem, found: Sweep, seed: int) -> Iterator[Measurement]:
     """Adam's final excess at its best rate against epsilon, and at the best epsilon."""
     rate, num_seeds = found.best_rate("Adam"), found.num_seeds
-    w = initial(2 * num_seeds, task.X.shape[1], seed)
+    w = initial(2 * num_seeds, task.X.shape[-1], seed)
 
     def make_rule(epsilon: Array) -> UpdateRule:
         return update_rules.adam(rate, eps=epsilon)
@@ -138,8 +125,8 @@ def epsilons(problem: str, task: Problem, found: Sweep, seed: int) -> Iterator[M
 
 # --- rare features (12.7.1) ---
 
-IS_COMMON, IS_RARE = 0.1, 1 / 30  # of the rows: at least, at most
-BIN = 10  # features, from rare to common, that share a point of the figure
+GROUPS = {"common": SHARES >= 1 / 10, "rare": SHARES <= 1 / 30}  # of the features
+BIN = 10  # features, from common to rare, that share a point of the figure
 
 
 def feature_errors(task: Problem, found: Sweep) -> Iterator[Measurement]:
@@ -147,26 +134,25 @@ def feature_errors(task: Problem, found: Sweep) -> Iterator[Measurement]:
 
     Against the share of rows that have the feature, and of common and of rare features.
     """
-    share = (task.X != 0).mean(0)
-    bins = np.array_split(np.argsort(share), max(2, len(share) // BIN))
-    groups = {"common": share >= IS_COMMON, "rare": share <= IS_RARE}
+    bins = np.arange(len(SHARES)).reshape(-1, BIN)
+    shares = [SHARES[members].mean() for members in bins]
+    best = task.minimiser[: found.num_seeds]
     for rule in ("SGD", DECAYING, COUNTING, "AdaGrad"):
         weights = found.runs[rule].weights[found.best[rule], : found.num_seeds]
-        errors = [error_left(task, weights, members) for members in bins]
-        shares = [share[members].mean() for members in bins]
+        errors = [error_left(weights, best, members) for members in bins]
         yield from samples_at("feature_errors", rule, shares, errors)
-        for group, members in groups.items():
-            error = error_left(task, weights, members)
+        for group, members in GROUPS.items():
+            error = error_left(weights, best, members)
             yield by_seed("group_errors", rule, error, features=group)
 
 
-def error_left(task: Problem, weights: Array, members: NDArray[np.generic]) -> Array:
+def error_left(weights: Array, best: Array, members: NDArray[np.generic]) -> Array:
     """Mean square (seeds,) of some features' errors over that of their best weights.
 
-    `weights` is (seeds, d). It is about 1 at the start.
+    Both weights are (seeds, d). It is about 1 at the start.
     """
-    best = task.minimiser[members]
-    return np.asarray(((weights[:, members] - best) ** 2).mean(1) / (best**2).mean())
+    error, best = (weights - best)[:, members], best[:, members]
+    return np.asarray((error**2).mean(1) / (best**2).mean(1))
 
 
 # --- times of a step of LeNet ---

@@ -102,9 +102,9 @@ def test_what_averages_keep_is_what_algebra_says(found):
 
 
 def test_errors_left_are_relative_to_the_best_weights():
-    task = problem(np.eye(4), np.array([1.0, 2.0, 2.0, 5.0]))
+    best = np.array([[1.0, 2.0, 2.0, 5.0]] * 2)
     weights = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 2.0, 0.0, 0.0]])
-    left = sweeps.error_left(task, weights, np.array([1, 2]))
+    left = sweeps.error_left(weights, best, np.array([1, 2]))
     assert left == pytest.approx([1.0, 0.5])
 
 
@@ -154,20 +154,46 @@ def test_batches_go_through_the_rows_once_an_epoch(batch_size, num_steps, seed):
         assert len(set(epoch)) == per_epoch * batch_size
 
 
-def test_all_rates_and_seeds_at_once_are_each_run_alone():
-    task, rates = small_problem(), np.array([0.01, 0.1])
+def three_problems():
+    """One for each of three starts."""
+    rng = np.random.default_rng(1)
+    return problem(rng.normal(size=(3, 60, 4)), rng.normal(size=(3, 60)))
+
+
+@pytest.mark.parametrize("task", [small_problem(), three_problems()], ids=["shared", "own"])
+def test_all_rates_and_seeds_at_once_are_each_run_alone(task):
+    rates = np.array([0.01, 0.1])
     w = initial(3, 4, seed=5)
     together = descend(update_rules.adam, rates, task, w, 10, 12, 4, seed=7)
     assert together.steps.tolist() == [0, 4, 8, 12]
     for i, rate in enumerate(rates):
         for j in range(3):
             x, rule = w[j], update_rules.adam(float(rate))
-            state = rule.init(x)
+            state, own = rule.init(x), j % len(task.X)
+            X, y = task.X[own], task.y[own]
             for [rows] in batches(60, 10, 12, [7 + j]):
-                gradient = task.X[rows].T @ (task.X[rows] @ x - task.y[rows]) / 10
+                gradient = X[rows].T @ (X[rows] @ x - y[rows]) / 10
                 x, state = rule.update(x, gradient, state)
-            expected = 0.5 * np.mean((task.X @ x - task.y) ** 2) - task.minimum
+            least = np.mean((X @ np.linalg.lstsq(X, y)[0] - y) ** 2)
+            expected = 0.5 * (np.mean((X @ x - y) ** 2) - least)
             assert together.excess[-1, i, j] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("draw", [regression.ill_conditioned, regression.sparse])
+def test_each_seed_draws_its_own_problem_whatever_others_there_are(draw):
+    many, alone = draw(range(5, 9)), draw([7])
+    for task in (many, regression.rotated(many, range(5, 9))):
+        assert len({X.tobytes() for X in task.X}) == 4
+    assert (many.X[2] == alone.X[0]).all()
+    assert (many.y[2] == alone.y[0]).all()
+
+
+def test_rotation_changes_coordinates_and_nothing_else():
+    task = regression.ill_conditioned([3])
+    turned = regression.rotated(task, [3])
+    assert turned.minimum == pytest.approx(task.minimum)
+    assert np.linalg.eigvalsh(turned.hessian) == pytest.approx(np.logspace(-3, 0, 20)[None])
+    assert np.diag(task.hessian[0]) == pytest.approx(np.logspace(0, -3, 20))
 
 
 def test_a_seeds_value_is_the_mean_of_its_own_runs_after_so_many_epochs():
@@ -216,4 +242,4 @@ def test_the_airfoil_minimum_is_the_known_one():
         pytest.skip("the original airfoil table is neither fetched nor in LAB_DATA_MIRROR")
     task = problem(*standardise(np.loadtxt(originals[0])))
     assert task.minimum == pytest.approx(0.241688, abs=5e-7)
-    assert np.linalg.eigvalsh(task.hessian)[[0, -1]] == pytest.approx([0.174, 2.098], abs=1e-3)
+    assert np.linalg.eigvalsh(task.hessian[0])[[0, -1]] == pytest.approx([0.174, 2.098], abs=1e-3)
