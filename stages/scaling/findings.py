@@ -19,7 +19,7 @@ from lab.results.findings import (
 )
 from lab.results.measurements import Results
 from lab.results.reasons import NOT_MEASURED, Reason
-from lab.results.stats import ANY, PERCENT, Range
+from lab.results.stats import ANY, Range
 from stages.scaling.measure.params import (
     ALLREDUCES,
     AT_LAST,
@@ -66,9 +66,6 @@ def findings(results: Results) -> dict[str, Finding]:
             ),
             "over_summing": ratio(computing(results, net), summing[net], AS_LONG),
             "speedup": ratio(on_one_device(results, net), notes_step(results, net)),
-            "efficiency_percent": median(
-                efficiency(results, net), "%", possible=PERCENT, better="more"
-            ),
             "ready_by_half": median(
                 ready_by_half(results, net), "of the gradients' bytes", better="more"
             ),
@@ -83,11 +80,6 @@ def findings(results: Results) -> dict[str, Finding]:
         ),
         "max_rule_mean_error_percent": median(
             in_each_start(steps, lambda _, overlapped: overlapped), "%", better="less"
-        ),
-        "nearer_the_sum_percent": median(
-            in_each_start(steps, lambda added, overlapped: 100.0 * (added < overlapped)),
-            "% of the steps",
-            possible=PERCENT,
         ),
         "over_longer": possible(
             ratio(

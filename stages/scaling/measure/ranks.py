@@ -217,8 +217,9 @@ class NetOnRank:
             m = Measurement("gradients", name, num_bytes, (), columns=columns)
             yield Timed(m, ranks, partial(all_reduce, name, tensors))
         computing, summing = (replicate(self._start, self._device) for _ in range(2))
-        if ranks:  # a first step takes its memory from the system
-            for net, name in ((computing, COMPUTING), (summing, NOTES)):
+        if ranks:  # the first takes its memory, buckets as well, from the system
+            for name in (COMPUTING, *ALLREDUCES):
+                net = computing if name == COMPUTING else summing
                 data_parallel_step(net, *self._batch(self._images[-1]), name, ranks)
         for images in self._images:
             for name in (COMPUTING, *(ALLREDUCES if images in self._summed else ())):

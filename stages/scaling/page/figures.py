@@ -5,6 +5,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -27,11 +28,11 @@ from lab.results.measurements import Results
 from lab.results.stats import summarise
 from stages.scaling.findings import (
     BUCKETS_OF,
-    EQUAL_IMAGES,
     NETS,
     Step,
     bucket_steps,
     compared_steps,
+    in_each_start,
 )
 from stages.scaling.measure.params import AT_LAST, AT_ONCE, COMPUTING, NOTES, NOTES_IMAGES
 from stages.scaling.model import Model, models_of
@@ -135,11 +136,11 @@ def line(results: Results, net: str, style: str) -> plots.Line:
 def values(results: Results, found: Findings) -> dict[str, object]:
     n = results.conditions["world_size"]
     model, other = models_of(results)
+    steps = [step_row(step) for step in compared_steps(results)]
     by_kind = dict(zip((model.shared, other.shared), ("unseen", "other"), strict=True))
     return {
         "batch": n * NOTES_IMAGES["lenet"],
         "notes_images": NOTES_IMAGES["resnet18"],
-        "equal_images": EQUAL_IMAGES,
         "most_images": int(results.xs("step", COMPUTING, net="resnet18")[-1]),
         "few": model.few,
         "many": model.many,
@@ -149,21 +150,28 @@ def values(results: Results, found: Findings) -> dict[str, object]:
         "gradients": [gradients(results, found, model, net) for net in NETS],
         "messages": list(messages(results, model)),
         "buckets": list(buckets(results)),
-        "longer": sum(
-            median(each.measured.values) > median((each.t1 + each.t2).values)
-            for each in compared_steps(results)
-        ),
-        "steps": [
-            {
-                "net": TITLES[step.net],
-                "allreduce": translation(step.allreduce),
-                "images": step.images,
-                "t1": median(step.t1.values),
-                "t2": median(step.t2.values),
-                "measured": median(step.measured.values),
-            }
-            for step in compared_steps(results)
-        ],
+        "longer": sum(step["measured"] > step["sum"] for step in steps),
+        "steps": steps,
+        "nearer": starts_nearer_the_sum(results),
+    }
+
+
+def starts_nearer_the_sum(results: Results) -> int:
+    """In how many processes t1 + t2 is nearer to the steps, on average, than the longer of both."""
+    compared = compared_steps(results)
+    added = in_each_start(compared, lambda added, _: added)
+    overlapped = in_each_start(compared, lambda _, overlapped: overlapped)
+    return sum(a < b for a, b in zip(added.values, overlapped.values, strict=True))
+
+
+def step_row(step: Step) -> dict[str, Any]:
+    """The medians of a step and of its parts, in ms; a sum is that of each start's."""
+    parts = {"t1": step.t1, "t2": step.t2, "sum": step.t1 + step.t2, "measured": step.measured}
+    return {
+        "net": TITLES[step.net],
+        "allreduce": translation(step.allreduce),
+        "images": step.images,
+        **{name: median(each.values) for name, each in parts.items()},
     }
 
 
