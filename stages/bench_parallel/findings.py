@@ -1,6 +1,6 @@
 """The numbers that bench_parallel's rows give, each derived once."""
 
-from lab.results.findings import AS_LONG, Finding, Samples, combine, exact, median, missing, ratio
+from lab.results.findings import AS_LONG, Finding, Samples, exact, median, missing, ratio
 from lab.results.measurements import Results
 from lab.results.reasons import NOT_LONGER, Reason
 
@@ -32,13 +32,11 @@ def findings(results: Results) -> dict[str, Finding]:
     )
     return {
         "speedup": speedup(results, largest),
-        "speedup_bound": ratio(in_one_thread, combine(max, first, second)),
         "small_speedup": speedup(results, smallest),
         "sequential_s": seconds(in_turn),
         "concurrent_s": seconds(both),
         "slower_s": max(seconds(first), seconds(second), key=lambda alone: alone.value),
         "one_thread_s": seconds(in_one_thread),
-        "one_thread_speedup": ratio(in_turn, in_one_thread),
         "over_one_thread": ratio(in_one_thread, both),
         "chains": ratio(one_chain, two_chains),
         "one_chain_on_two": ratio(one_chain, one_chain_on_two),

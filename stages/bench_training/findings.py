@@ -53,6 +53,7 @@ def findings(results: Results) -> dict[str, Finding]:
             f"{net}_tf32_of_peak": of_peak(net, names.TF32, "tf32"),
             f"{net}_bf16_of_peak": of_peak(net, bf16, "bf16"),
             f"{net}_fp32_of_limit": of_limit(net, fp32, "fp32"),
+            f"{net}_tf32_of_limit": of_limit(net, names.TF32, "tf32"),
             f"{net}_bf16_of_limit": of_limit(net, bf16, "bf16"),
             f"{net}_filled": filled(results, net),
             f"{net}_notes_s": seconds(net, notes),

@@ -26,7 +26,6 @@ from stages.parallelism.measure.params import (
     RANKED,
     RESNET_OVER_ALEXNET,
     TENSOR,
-    crossing_images,
 )
 from stages.parallelism.measure.schedule import idle_share, schedule
 
@@ -57,7 +56,7 @@ def findings(results: Results) -> dict[str, Finding]:
     )
     over_resnet = combine(min, *inception) / combine(max, *resnet)
     over_alexnet = combine(min, *resnet) / alexnet[0]
-    longest = longest_pipeline(results)
+    longest, fewest = longest_pipeline(results), min(device_counts(results), default=0)
     idle_by_flop = results.samples(
         "idle by FLOP", PIPELINE, devices=longest[0], micro_batches=longest[1]
     )
@@ -78,11 +77,8 @@ def findings(results: Results) -> dict[str, Finding]:
         "others_move": farthest(
             results.samples("others move", NOTES_ALLREDUCE), 1, "times the gradient"
         ),
-        **{
-            crossing_images(kind, n): crossing_batch(results, kind, n)
-            for n in device_counts(results)
-            for kind in (PIPELINE, TENSOR)
-        },
+        "pipeline_crossing_images": crossing_batch(results, PIPELINE, fewest),
+        "tensor_crossing_images": crossing_batch(results, TENSOR, fewest),
     }
 
 

@@ -1,12 +1,19 @@
-"""Nothing is measured that nobody reads."""
+"""Nothing is measured or derived that nobody reads."""
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from lab.claims.ledger import ledger
 from lab.core.files import ROWS, read_rows
+from lab.results.derived import derivation_of
+from lab.results.documents import read_results
+from lab.results.findings import Finding
+from lab.results.measurements import Results
 from tests.helpers import COMMITTED, ROOT
 
 STAGES = sorted(
@@ -62,3 +69,42 @@ def test_every_experiment_in_rows_csv_is_read(stage):
     read = {text for code in readers(ROOT / "stages" / stage) for text in strings(code, constants)}
     measured = {row["experiment"] for row in read_rows(COMMITTED / "reports" / stage / ROWS)}
     assert measured <= read, f"measured and never read: {measured - read}"
+
+
+class Recording(dict[str, Finding]):
+    """Findings that know which of them were asked for."""
+
+    def __init__(self, found: Mapping[str, Finding]) -> None:
+        super().__init__(found)
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> Finding:
+        self.asked.add(name)
+        return super().__getitem__(name)
+
+
+def asked_by_page(stage: str, found: Recording, results: Results) -> set[str]:
+    """The findings that a page's code asks for, and those that its text or another page names."""
+    for path in (ROOT / "stages" / stage / "page").glob("*.py"):
+        code = import_module(f"stages.{stage}.page.{path.stem}")
+        for name in ("values", "figures", "explorables"):
+            if hasattr(code, name):
+                getattr(code, name)(results, found)
+    report = ROOT / "stages" / "report"
+    texts = [*(ROOT / "stages" / stage / "page").glob("*.md"), *report.glob("page/*.md")]
+    return found.asked | {
+        word
+        for path in (*texts, *report.glob("*.py"))
+        for word in re.findall(r"\w+", path.read_text())
+    }
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_finding_is_told(stage):
+    """By a claim, a metric, or a page."""
+    results = read_results(COMMITTED / "reports" / stage)
+    derivation = derivation_of(stage)
+    found = Recording(derivation.findings(results))
+    decided = {name for claim in ledger() if claim.stage == stage for name in claim.deciding}
+    told = decided | asked_by_page(stage, found, results) | set(derivation.METRICS)
+    assert found.keys() <= told, f"derived and never told: {sorted(found.keys() - told)}"

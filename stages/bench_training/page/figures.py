@@ -25,7 +25,12 @@ COMPARISONS = {  # what is held against what, by finding
     "resnet18_fp32_speedup": "our loop relative to the notes' loop, ResNet-18",
     "over_plain": "our loop relative to a plain PyTorch loop over float images in memory",
     "lightning": "PyTorch Lightning with the notes' loader relative to the notes' loop",
+    "lenet_graph_speedup": "a CUDA graph relative to the notes' loop, LeNet",
+    "resnet18_graph_speedup": "a CUDA graph relative to the notes' loop, ResNet-18",
     "lenet_bf16_over_fp32": "LeNet in bfloat16 relative to float32, both in our loop",
+    "resnet18_bf16_over_fp32": "ResNet-18 in bfloat16 relative to float32, both in our loop",
+    "lenet_bf16_speedup": "our loop in bfloat16 relative to the notes' loop, LeNet",
+    "resnet18_bf16_speedup": "our loop in bfloat16 relative to the notes' loop, ResNet-18",
 }
 
 
@@ -53,7 +58,7 @@ LIMITS = dict(
 )
 LEAST_WRITTEN = 5  # percent of a bar, which holds its number
 PRECISION_OF = {names.ENGINE: "fp32", names.BF16: "bf16"}  # of the loops that are told in parts
-FORMATS = {"fp32": "float32", "bf16": "bfloat16"}
+FORMATS = {"fp32": "float32", "tf32": "TensorFloat-32", "bf16": "bfloat16"}
 
 
 @dataclass(frozen=True)
@@ -131,8 +136,23 @@ def values(results: Results, found: Findings) -> dict[str, object]:
             for name, what in COMPARISONS.items()
             if found[name]
         ],
+        "peaks": peaks(found),
         "table": table(results),
     }
+
+
+def peaks(found: Findings) -> list[dict[str, object]]:
+    """What of the peak and of its limit a step reaches, by network and arithmetic."""
+    rows = (
+        {
+            "what": f"{title}, {in_words}",
+            "of_peak": found[f"{net}_{precision}_of_peak"],
+            "of_limit": found[f"{net}_{precision}_of_limit"],
+        }
+        for net, title in TITLES.items()
+        for precision, in_words in FORMATS.items()
+    )
+    return [row for row in rows if row["of_peak"]]
 
 
 def figures(results: Results, found: Findings) -> list[Figure]:

@@ -30,11 +30,6 @@ INCEPTION_OVER_RESNET = "flop_per_byte_inception_over_resnet"
 RESNET_OVER_ALEXNET = "flop_per_byte_resnet_over_alexnet"
 
 
-def crossing_images(kind: str, devices: int) -> str:
-    """The metric of the batch from which on data parallelism moves less than a kind."""
-    return f"{kind.replace(' ', '_')}_{devices}_devices_crossing_images"
-
-
 NUM_LAYERS = 4  # of LeNet: a device of a pipeline has one at least
 
 

@@ -21,7 +21,6 @@ from stages.parallelism.measure.params import (
     PIPELINE,
     SHARDED_ALLREDUCE,
     TENSOR,
-    crossing_images,
 )
 from stages.parallelism.measure.schedule import schedule
 
@@ -45,8 +44,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
             for short, net in {"lenet": LENET, "dense": DENSE}.items()
         },
         "crossings": {
-            name: round(found[crossing_images(KINDS[name], devices)].value)
-            for name in ("pipeline", "tensor")
+            name: round(found[f"{name}_crossing_images"].value) for name in ("pipeline", "tensor")
         },
         "kb_per_image": 1e3 * value(results, "sent", PIPELINE, net=LENET, devices=devices) / images,
         "kinds": table,

@@ -66,7 +66,6 @@ def test_the_speedups_are_those_of_together():
     found = findings("bench_parallel", made, "cpu-virtual")
     assert found["speedup"].value == pytest.approx(1.8), "over one after the other"
     assert found["small_speedup"].value == pytest.approx(1.8)
-    assert found["speedup_bound"].value == pytest.approx(2.0)
 
 
 def test_the_wait_without_an_argument_misses_the_other_gpus_longer_job(monkeypatch):
