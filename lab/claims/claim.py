@@ -8,7 +8,7 @@ from datetime import date
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -64,7 +64,7 @@ class Case(Entry):
 class Kind(StrEnum):
     """Who makes a claim."""
 
-    SAID = "said"  # a note asserts it
+    SAID = "said"  # a note asserts it, or the book
     PRINTED = "printed"  # a number in the book's executed notebook
     OURS = "ours"  # this lab's own question, never credited to the notes
 
@@ -88,8 +88,8 @@ class Claim(Entry):
         exactly: the only one.
         tolerance: why these.
         needs: what must be so for it to be testable; nothing: any machine will do.
-        example_only: whether one example shows it, as of “may”, “can” or “some”, and no other
-            refutes it.
+        quantifier: `some` (“may”, “can”, “some”) if one example confirms it and none refutes it,
+            `every` (“any”, “at least”) if one counterexample among its cases refutes it.
         about_gpus: whether the sentence is about GPUs, the links between them, or a network. What
             a processor shows of it is our own question and counts apart.
         since: the day from which the rule is as it is.
@@ -109,7 +109,7 @@ class Claim(Entry):
     exactly: float | None = None
     tolerance: Text
     needs: tuple[Need, ...] = ()
-    example_only: bool = False
+    quantifier: Literal["", "some", "every"] = ""
     about_gpus: bool = False
     since: date
 

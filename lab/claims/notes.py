@@ -1,6 +1,6 @@
 """The five course notes, and places in them: `000:427`, or `001:62-70`, several after a blank.
 
-`book:13.5` is the book's executed notebook of that section. Line numbers are those of the notes as
+`book:13.5` is that section of the book. Line numbers are those of the notes as
 text files.
 """
 

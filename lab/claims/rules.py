@@ -34,9 +34,15 @@ class Verdict(StrEnum):
 DECIDED = (Verdict.CONFIRMED, Verdict.REFUTED)
 
 
-def overall(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict on a sentence whose cases have these: two that part decide, else all must."""
+def overall(verdicts: Iterable[Verdict], of_every_case: bool = False) -> Verdict:
+    """The verdict on a sentence whose cases have these.
+
+    A sentence that says nothing of its cases depends on them if one confirms it and another refutes
+    it; else all must agree. One `of_every_case` is refuted by one of them.
+    """
     found = set(verdicts)
+    if of_every_case and Verdict.REFUTED in found:
+        return Verdict.REFUTED
     if found.issuperset(DECIDED):
         return Verdict.DEPENDS
     for open_ in (Verdict.NOT_TESTABLE, Verdict.INCONCLUSIVE):

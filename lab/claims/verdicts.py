@@ -84,14 +84,10 @@ class Judgement:
 
 def judge(claim: Claim, taken: Taken) -> Judgement:
     """The verdict on a claim by what its stage left. It raises nothing, whatever that is."""
-    return _of_cases([_judge(claim, name, taken) for name in claim.deciding])
-
-
-def _of_cases(judged: Sequence[Judgement]) -> Judgement:
-    """One judgement of those on a claim's cases; of one alone it itself."""
+    judged = [_judge(claim, name, taken) for name in claim.deciding]
     if len(judged) == 1:
         return judged[0]
-    verdict = overall(each.verdict for each in judged)
+    verdict = overall((each.verdict for each in judged), claim.quantifier == "every")
     first = next((f for f in judged if f.verdict is verdict), judged[0])
     return replace(first, verdict=verdict, cases=tuple(judged))
 
@@ -121,7 +117,7 @@ def _judge(claim: Claim, name: str, taken: Taken) -> Judgement:
     if not found.decides:
         return judged(Verdict.INCONCLUSIVE, Reason(TOO_FEW, str(found.n)), found)
     verdict = decide(found, claim.holds)
-    if verdict is Verdict.REFUTED and claim.example_only:
+    if verdict is Verdict.REFUTED and claim.quantifier == "some":
         return judged(Verdict.INCONCLUSIVE, Reason(NOT_SEEN), found)
     return judged(verdict, finding=found)
 

@@ -148,12 +148,12 @@ def in_words(verdict: Verdict) -> str:
 
 
 def place_in_words(places: str) -> str:
-    """Where in the notes, or in the book's notebooks, a sentence stands."""
+    """Where in the notes, or in the book, a sentence stands."""
     found = []
     for place in places_of(places):
         if place.source == BOOK:
             number = page_of(place.section).number
-            found.append(say("the book's notebook of {section}", section=number))
+            found.append(say("section {section} of the book", section=number))
         elif place.first == place.last:
             found.append(say("note {note}, line {line}", note=place.source, line=place.first))
         else:
@@ -213,7 +213,8 @@ def effect_of(judged: Judgement, samples: bool = False) -> str:
         effect = say("{effect}, {samples}", effect=effect, samples=_samples(judged.finding))
     if reason := reason_of(judged):
         effect = say("{effect} ({reason})", effect=effect, reason=reason)
-    if judged.device_kind == CPU:
+    on_virtual = judged.device_kind == "cpu-virtual"
+    if judged.device_kind == CPU or (on_virtual and not judged.finding.timed):
         return effect
     return say("{effect}; {devices}", effect=effect, devices=devices_in_words(judged.device_kind))
 

@@ -59,7 +59,7 @@ def findings(results: Results) -> dict[str, Finding]:
         "waited_speedup": ratio(numpy, waited),
         "other_gpu_speedup": ratio(numpy, book("torch, another GPU waited for")),
         "fair_speedup": ratio(fair_numpy, fair_torch),
-        "other_causes": ratio(numpy / torch, fair_numpy / fair_torch, "times the fair gap"),
+        "waited_over_fair": ratio(numpy / waited, fair_numpy / fair_torch, "times the fair gap"),
         "waited_over_not_waited": waited_over_not_waited(waited, torch, fair_torch, steady),
         "no_warm_up_over_steady": ratio(first, steady, AS_LONG),
         "item_us": added_us(".item()"),

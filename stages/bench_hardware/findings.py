@@ -40,7 +40,9 @@ def findings(results: Results) -> dict[str, Finding]:
     near, second = (
         samples("latency", "dependent loads", cache) for cache in (FIRST_CACHE, SECOND_CACHE)
     )
-    small_flop, original_flop = (samples("counted GFLOP", stem) for stem in STEMS)
+    small_flop, original_flop, resnet18_flop, lenet_flop = (
+        samples("counted GFLOP", each) for each in (*STEMS, "ResNet-18 (28 x 28)", "LeNet")
+    )
     return {
         "vectorised_speedup": speedup("adding", "Python loop", "one call"),
         "peak_float32_gflop_per_s": median(peak, "GFLOP/s", better="more"),
@@ -50,8 +52,10 @@ def findings(results: Results) -> dict[str, Finding]:
         **under_the_roof(results, peak, copy),
         "bfloat16": ratio(best("peak", "bfloat16"), products),
         "matmul": speedup("matmul", "all at once", "one element at a time"),
+        "blocks": speedup("matmul", "64 columns at a time", "all at once"),  # rates
         "second_cache": ratio(second, near, AS_LONG),
         "main_memory": ratio(far, near, AS_LONG),
+        "main_memory_ns": median(far, "ns", better="less"),
         "random_order": ratio(far, samples("latency", "loads in order"), AS_LONG),
         "no_reuse": speedup("reuse", "8 times all blocks", "each block 8 times", AS_LONG),
         "by_columns": speedup(
@@ -71,6 +75,7 @@ def findings(results: Results) -> dict[str, Finding]:
         ),
         "small_stem": speedup("stem", *STEMS, AS_LONG),
         "small_stem_flop": exact(small_flop / original_flop, "times the FLOP"),
+        "resnet18_flop": exact(resnet18_flop / lenet_flop, "times the FLOP"),
     }
 
 

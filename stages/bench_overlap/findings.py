@@ -46,6 +46,11 @@ def findings(results: Results) -> dict[str, Finding]:
         "book_overlap": overlap(AS_THE_BOOK),
         "pageable_gbs": bandwidth("copying only, pageable memory"),
         "pinned_gbs": bandwidth("copying only"),
+        "call_over_copies": ratio(
+            results.samples(CALL, "call returns"),
+            results.samples(CALL, "copies are there"),
+            "of the copies' time",
+        ),
         "call_returns_s": seconds(CALL, "call returns"),
         "copies_there_s": seconds(CALL, "copies are there"),
         "first_gradient": ratio(first, last, "of the whole pass"),

@@ -41,7 +41,7 @@ METRICS = (
 )
 SMALLEST, LARGE, VERY_LARGE = 64, 256, 4096  # images; LARGE: on four devices of SMALLEST each
 STALE = 3  # steps: of four workers
-OF_THE_EPOCHS, TIMES_THE_EPOCHS = "% as many epochs", "times as many epochs"
+TIMES_THE_EPOCHS = "times as many epochs"
 
 Runs = tuple[str, int]  # of LeNet: the variant, the batch size
 
@@ -54,7 +54,7 @@ def findings(results: Results) -> dict[str, Finding]:
         variant, batch_size = runs
         return results.samples(experiment, variant, net=LENET, batch_size=batch_size)
 
-    def share(few: Runs, many: Runs) -> Finding:
+    def share(few: Runs, many: Runs, unit: str) -> Finding:
         """The epochs of some runs in percent of others', by seed.
 
         A run of the others that did not reach the target within the budget would have needed more,
@@ -65,13 +65,13 @@ def findings(results: Results) -> dict[str, Finding]:
         reached = of_runs("reached", few).values
         if missed := len(reached) - sum(reached):
             how_many = f"{missed:.0f} of {len(reached)}"
-            return missing(Reason(TARGET_MISSED, how_many), OF_THE_EPOCHS)
+            return missing(Reason(TARGET_MISSED, how_many), unit)
         largest = of_runs("epochs", few) / of_runs("epochs", many) * 100
         smallest = combine(
             lambda share, ended: share if ended else 0.0, largest, of_runs("reached", many)
         )
         above, below = (
-            median(each, OF_THE_EPOCHS, Over.SEEDS, better="less") for each in (largest, smallest)
+            median(each, unit, Over.SEEDS, better="less") for each in (largest, smallest)
         )
         return replace(above, low=below.low) if below else below
 
@@ -105,10 +105,20 @@ def findings(results: Results) -> dict[str, Finding]:
     small_stem, original_stem = (results.samples("by_stem", stem) for stem in STEMS)
     fixed, scaled = (times((rule, large), (FIXED, small)) for rule in RULES)
     found = {
-        "small_batch_share": share((FIXED, SMALLEST), (FIXED, LARGE)),
-        "tuned_small_batch_share": share((MOMENTUM, SMALLEST), (MOMENTUM, VERY_LARGE)),
-        "scaled_rate_share": share((SCALED, LARGE), (FIXED, LARGE)),
-        "lars_share": share((LARS, VERY_LARGE), (MOMENTUM, VERY_LARGE)),
+        "small_batch_share": share(
+            (FIXED, SMALLEST), (FIXED, LARGE), "% of these epochs suffice with batches of 64"
+        ),
+        "tuned_small_batch_share": share(
+            (MOMENTUM, SMALLEST),
+            (MOMENTUM, VERY_LARGE),
+            "% of these epochs suffice with batches of 64",
+        ),
+        "scaled_rate_share": share(
+            (SCALED, LARGE), (FIXED, LARGE), "% of these epochs suffice at four times the rate"
+        ),
+        "lars_share": share(
+            (LARS, VERY_LARGE), (MOMENTUM, VERY_LARGE), "% of these epochs suffice with LARS"
+        ),
         "times": fixed,
         "scaled_times": scaled,
         "scaled_over_fixed": times((SCALED, large), (FIXED, large)),

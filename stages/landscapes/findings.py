@@ -14,7 +14,6 @@ METRICS = ("gap_exponent", "escape_steps_gd_from_a_millionth")
 LAST_STEP = 100_000
 NEAR = 1e-6  # from the line on which descent stays
 FEW, MANY = 2, 10  # dimensions
-QUADRATICS = ("x1² + x2²", "x1² - x2²", "-x1² + x2²", "-x1² - x2²")  # all flat at 0
 
 
 def findings(results: Results) -> dict[str, Finding]:
@@ -26,12 +25,6 @@ def findings(results: Results) -> dict[str, Finding]:
 
     def escape_steps(rule: str) -> Finding:
         return exact(results.samples("saddle_escape", rule, NEAR), "steps")
-
-    def is_maximum(function: str) -> Samples:
-        lower, higher = (
-            results.samples("neighbours", function, side=side) for side in ("lower", "higher")
-        )
-        return combine(lambda below, above: float(below > 0 and above == 0), lower, higher)
 
     training, others = (
         results.samples("overfitting", rows, LAST_STEP)
@@ -48,11 +41,13 @@ def findings(results: Results) -> dict[str, Finding]:
         "training_error": error(training),
         "new_error": error(others),
         "best_error": error(at_best),
-        "argmin_risk": exact(argmin("risk")),
-        "argmin_empirical_risk": exact(argmin("empirical risk")),
         "minima_apart": exact(
             combine(lambda a, b: abs(a - b), argmin("risk"), argmin("empirical risk")),
             "apart on the x axis",
+        ),
+        "roughness": exact(
+            results.samples("roughness", "empirical risk") / results.samples("roughness", "risk"),
+            "times the largest curvature",
         ),
         "excess_risk": exact(
             combine(
@@ -62,8 +57,8 @@ def findings(results: Results) -> dict[str, Finding]:
             )
         ),
         "gap_exponent": exact(exponent(results.xs(*of_distances, quantile=0.5), distances)),
-        "maxima": exact(
-            combine(lambda *each: sum(each), *map(is_maximum, QUADRATICS)), "counterexample"
+        "cube_lower_percent": exact(
+            results.samples("around_the_saddle", "x³") * 100, "% of the neighbors are lower"
         ),
         # a share may be 0, a `ratio` may not
         "ways_down": median(many_down / few_down, "times the share in 2 dimensions", Over.SEEDS),

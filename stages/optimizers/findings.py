@@ -48,6 +48,9 @@ def findings(results: Results) -> dict[str, Finding]:
             "airfoil_runs", rule, epochs, rate=rate, batch_size=10, version=version
         )
 
+    def first_step(version: str) -> Samples:
+        return results.samples("first_step", "momentum 0.9", version=version)
+
     def at_best_rate(problem: str, rule: str) -> Samples:
         """The excess at a rule's best rate, which other seeds have chosen."""
         return results.samples("best_rate", rule, problem=problem)
@@ -68,6 +71,13 @@ def findings(results: Results) -> dict[str, Finding]:
         best = min(by_rate, key=lambda m: np.nan_to_num(np.median(m.values), nan=np.inf))
         tenth = min(by_rate, key=lambda m: abs(m.x - best.x / 10))
         return Samples(tenth.values) / Samples(best.values)
+
+    def boundary(name: str) -> Samples:
+        return results.samples("stability_boundary", name)
+
+    def adadelta_at_1(problem: str) -> Finding:
+        at_1 = results.samples("rates", "Adadelta", 1.0, problem=problem)
+        return excess(at_1, at_best_rate(problem, "Adadelta"))
 
     def error(rule: str, features: str) -> Samples:
         """What is left of these features' squared error."""
@@ -98,10 +108,6 @@ def findings(results: Results) -> dict[str, Finding]:
         after_epochs(2, rule, rate, "torch's optimizer") / after_epochs(2, rule, rate)
         for rule, rate in AS_THE_NOTES
     ]
-    adams_decades, *others_decades = (
-        results.samples("decades_near_the_best", rule)
-        for rule in ("Adam", *(rule for rule in RULES if rule != "Adam"))
-    )
     trace = [
         results.samples("trace", "AdaGrad", rate=0.4, coordinate=axis) for axis in ("x1", "x2")
     ]
@@ -129,14 +135,19 @@ def findings(results: Results) -> dict[str, Finding]:
             results.samples("airfoil_worst", "momentum 0.9", rate=0.02),
             results.samples("airfoil_worst", "momentum 0.9", rate=0.01),
         ),
-        "momentum_over_its_best": excess(momentum, at_best_rate("airfoil", "momentum 0.9")),
+        "momentum_over_its_best": excess(
+            *(
+                results.samples("momentum_at", "momentum 0.9", chosen=chosen)
+                for chosen in ("by the notes", "by other seeds")
+            )
+        ),
         "torch_over_scratch": over_seeds(
             combine(lambda *ratios: max(ratios, key=lambda r: abs(r - 1)), *torch_over_scratch),
             EXCESS,
         ),
         "concise_over_scratch": excess(after_epochs(2, "momentum 0.9", 0.005, "concise"), momentum),
-        "concise_end_over_scratch_end": excess(
-            after_epochs(4, "momentum 0.9", 0.005, "concise"), momentum
+        "concise_first_step": exact(
+            first_step("concise") / first_step("from scratch"), "times the first step's length"
         ),
         **{
             f"constant_over_falling_{each}": excess(
@@ -194,14 +205,6 @@ def findings(results: Results) -> dict[str, Finding]:
         "cost_of_a_tenth_of_the_rate": over_seeds(
             combine(lambda *costs: min(costs), *map(cost_of_a_tenth, RULES)), EXCESS
         ),
-        "adam_rank": over_seeds(
-            combine(
-                lambda adam, *others: 1 + sum((o > adam) + (o == adam) / 2 for o in others),
-                adams_decades,
-                *others_decades,
-            ),
-            "of 9 in rank",
-        ),
         "epsilon_inside_over_outside": excess(
             after_epochs(2, "Adam", 0.01, "epsilon inside"), adam
         ),
@@ -226,6 +229,11 @@ def findings(results: Results) -> dict[str, Finding]:
             )
             for epochs in (2, 4)
         },
+        "stability_error": exact(
+            of_whole(farthest_apart, *(boundary(name) for name in ("measured", "2 + 2β"))),
+            "away in lr·λ",
+        ),
+        **{f"adadelta_at_1_over_its_best_{each}": adadelta_at_1(each) for each in PROBLEMS},
         "sum_formula_error": exact(of_whole(last_error, *sums), "% of the sum"),
     }
 
@@ -242,6 +250,11 @@ def last_step_over_first(x1: Sequence[float], x2: Sequence[float]) -> float:
     """The length of a trace's last step over that of its first."""
     first, last = (hypot(x1[i] - x1[i - 1], x2[i] - x2[i - 1]) for i in (1, -1))
     return last / first
+
+
+def farthest_apart(numbers: Sequence[float], others: Sequence[float]) -> float:
+    """The largest difference between counterparts."""
+    return max(abs(a - b) for a, b in zip(numbers, others, strict=True))
 
 
 def last_error(numbers: Sequence[float], others: Sequence[float]) -> float:

@@ -46,7 +46,8 @@ def measure_batch_norm(
     """The gradient's change and the accuracy by seed, then ResNet-18's replicas after two steps."""
     seeds = range(seed, seed + params.num_seeds)
     yield from _gradient_changes(params, num_devices, train_set, seeds)
-    yield from _accuracies(params, num_devices, train_set, test_set, seeds)
+    if params.num_steps:
+        yield from _accuracies(params, num_devices, train_set, test_set, seeds)
     yield _four_steps(num_devices, train_set, seed)
 
 

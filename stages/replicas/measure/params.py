@@ -47,7 +47,7 @@ class AccuracyParams(Section):
 class BatchNormParams(Section):
     num_seeds: Annotated[int, Field(ge=1, le=1000)]
     images_per_device: BatchSize
-    num_steps: Annotated[int, Field(ge=1, le=10_000)]
+    num_steps: Annotated[int, Field(ge=0, le=10_000)]
     test_images: TestImages
     gradient_images_per_device: Annotated[list[BatchSize], Field(min_length=1)]
 

@@ -28,7 +28,7 @@ CHANGES = {  # of an entry, none of which passes unseen
     "the range": {"at_least": 8.0},
     "why that range": {"tolerance": OTHER},
     "its needs": {"needs": (Need(name="gpu", label=OTHER, remedy=OTHER, conditions={}),)},
-    "whether one example shows it": {"example_only": True},
+    "whether one case decides": {"quantifier": "every"},
     "whether it is about GPUs": {"about_gpus": True},
 }
 

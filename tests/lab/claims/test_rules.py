@@ -48,6 +48,12 @@ def test_cases_that_part_say_that_it_depends(cases, verdict):
     assert overall(cases) is overall(cases[::-1]) is verdict
 
 
+@pytest.mark.parametrize("other", [CONFIRMED, INCONCLUSIVE, NOT_TESTABLE])
+def test_one_counterexample_refutes_what_is_said_of_every_case(other):
+    assert overall([other, REFUTED], of_every_case=True) is REFUTED
+    assert overall([other, other], of_every_case=True) is other
+
+
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_weak_interval_decides_nothing(count):
     """Four samples are the fewest whose interval holds the median with 99 %."""

@@ -77,7 +77,7 @@ def test_missing_evidence_names_the_command():
 
 
 def test_one_example_does_not_refute_what_may_be():
-    slower, may_be = evidence([1.0] * 8), but(TIMED, example_only=True)
+    slower, may_be = evidence([1.0] * 8), but(TIMED, quantifier="some")
     found = judge(may_be, slower)
     assert (found.verdict, found.reason) == (INCONCLUSIVE, Reason("not_seen"))
     assert judge(may_be, evidence()).verdict is CONFIRMED
@@ -154,7 +154,7 @@ def test_every_claim_is_decided_where_everything_is_there(server):
 def test_what_the_processor_beside_a_gpu_does_is_not_told_as_a_gpus(server):
     stage = "bench_hardware"
     kinds = {c.id: judge(c, server[stage]).device_kind for c in ledger() if c.stage == stage}
-    of_processor = {"G1a", "G1b", "G2a", "G2b", "G2d", "G3b", "G3c"}
+    of_processor = {"F6a", "G1a", "G1b", "G1c", "G2a", "G2b", "G2d", "G3b", "G3c"}
     assert {claim for claim, kind in kinds.items() if kind == "cpu"} == of_processor
     assert set(kinds.values()) == {"cpu", "cuda"}
 

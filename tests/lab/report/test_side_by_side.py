@@ -47,7 +47,7 @@ def test_two_machines_that_decide_make_a_statement_shared():
 
 
 def test_what_holds_here_and_fails_there_comes_first():
-    first, last = claim_of("F1a"), claim_of("G10c")
+    first, last = claim_of("F1a"), claim_of("G13c")
     here = {first.id: replace(HOLDS, claim=first), last.id: replace(HOLDS, claim=last)}
     there = {first.id: replace(UNDECIDED, claim=first), last.id: replace(FAILS, claim=last)}
     assert differing({"here": here, "there": there}) == [last, first]
