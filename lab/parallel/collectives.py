@@ -32,6 +32,22 @@ class Ranks:
         self.group = group
         self.rank, self.world_size = dist.get_rank(self.group), dist.get_world_size(self.group)
         self.messages_sent = self.bytes_sent = 0
+        self._kept: dict[str, Tensor] = {}
+
+    def memory(self, use: str, numel: int, like: Tensor) -> Tensor:
+        """Return `numel` unset numbers of `like`'s type, in memory that is kept for the next time.
+
+        New memory comes from the system page by page: for ResNet-18's gradients in one bucket that
+        may take longer than to send them.
+        """
+        kept = self._kept.get(use)
+        if (
+            kept is None
+            or kept.numel() < numel
+            or (kept.dtype, kept.device) != (like.dtype, like.device)
+        ):
+            self._kept[use] = kept = like.new_empty(numel)
+        return kept[:numel]
 
     def exchange(self, sends: Sequence[Transfer] = (), receives: Sequence[Transfer] = ()) -> None:
         """Send and receive at once, and wait for both; an empty tensor makes no message."""
@@ -60,7 +76,7 @@ def star(tensor: Tensor, ranks: Ranks) -> None:
         ranks.exchange(sends=[(tensor, 0)])
         ranks.exchange(receives=[(tensor, 0)])
         return
-    received = torch.empty_like(tensor)
+    received = ranks.memory("received", tensor.numel(), tensor).view_as(tensor)
     for other in range(1, ranks.world_size):
         ranks.exchange(receives=[(received, other)])
         tensor.add_(received)
@@ -77,7 +93,7 @@ def ring(tensor: Tensor, ranks: Ranks) -> None:
     """
     n, rank = ranks.world_size, ranks.rank
     chunks = tensor.view(-1).tensor_split(n)
-    received = torch.empty_like(chunks[0])  # the longest
+    received = ranks.memory("received", len(chunks[0]), tensor)  # the longest
     following, previous = (rank + 1) % n, (rank - 1) % n
     for step in range(n - 1):
         mine, theirs = chunks[(rank - step) % n], chunks[(rank - step - 1) % n]
@@ -101,7 +117,7 @@ def tree(tensor: Tensor, ranks: Ranks) -> None:
     distance_up = rank & -rank if rank else 1 << n.bit_length()
     distances = [1 << level for level in range(n.bit_length()) if 1 << level < distance_up]
     children = [rank + distance for distance in distances if rank + distance < n]
-    received = torch.empty_like(tensor)
+    received = ranks.memory("received", tensor.numel(), tensor).view_as(tensor)
     for child in children:
         ranks.exchange(receives=[(received, child)])
         tensor.add_(received)
@@ -126,7 +142,7 @@ def halving_doubling(tensor: Tensor, ranks: Ranks) -> None:
         ranks.exchange(sends=[(tensor, partner)])
         ranks.exchange(receives=[(tensor, partner)])
         return
-    received = torch.empty_like(tensor)
+    received = ranks.memory("received", tensor.numel(), tensor).view_as(tensor)
     if partner < ranks.world_size:
         ranks.exchange(receives=[(received, partner)])
         tensor.add_(received)
@@ -195,7 +211,8 @@ def per_tensor(tensors: Sequence[Tensor], algorithm: Algorithm, ranks: Ranks) ->
 def in_one_bucket(tensors: Sequence[Tensor], algorithm: Algorithm, ranks: Ranks) -> None:
     """Sum all of `tensors`, of one type, in one go: joined in a flat copy, summed, copied back."""
     flat = [_flat(tensor) for tensor in tensors]
-    bucket = torch.cat(flat)
+    numel = sum(tensor.numel() for tensor in flat)
+    bucket = torch.cat(flat, out=ranks.memory("bucket", numel, flat[0]))
     algorithm(bucket, ranks)
     for tensor, part in zip(
         flat, bucket.split([tensor.numel() for tensor in tensors]), strict=True

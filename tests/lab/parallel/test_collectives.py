@@ -122,6 +122,17 @@ def probes(ranks: Ranks) -> bool:
     return everywhere(ranks, torch.equal(tensor, expected) and added.tolist() == [0, 1, 2, 4])
 
 
+def keeps_memory(ranks: Ranks) -> bool:
+    """Whether a bucket's memory serves a smaller one, and no other type's or larger one."""
+    floats, doubles = torch.ones(1), torch.ones(1).double()
+    first = ranks.memory("a test", 8, floats)
+    smaller = ranks.memory("a test", 4, floats)
+    other = ranks.memory("a test", 4, doubles)
+    larger = ranks.memory("a test", 16, doubles)
+    same = smaller.data_ptr() == first.data_ptr()
+    return same and (len(smaller), other.dtype, len(larger)) == (4, torch.float64, 16)
+
+
 BY_HAND = sorted(ORDERS)
 
 
@@ -137,7 +148,12 @@ def of_one_rank(device: torch.device) -> dict[int, dict[str, Any]]:
             }
             for name, algorithm in ALGORITHMS.items()
         }
-        found[n] = {"algorithms": of_all, "lists": lists(ranks), "probes": n == 1 or probes(ranks)}
+        found[n] = {
+            "algorithms": of_all,
+            "lists": lists(ranks),
+            "probes": n == 1 or probes(ranks),
+            "memory": keeps_memory(ranks),
+        }
     return found
 
 
@@ -173,6 +189,10 @@ def test_what_is_sent_is_what_the_model_counts(found, name):
 
 def test_lists_are_summed_tensor_by_tensor_and_in_one_bucket(found):
     assert all(facts["lists"] for facts in found.values())
+
+
+def test_memory_is_kept_for_the_next_sum(found):
+    assert all(facts["memory"] for facts in found.values())
 
 
 def test_the_probes_do_what_they_say(found):
