@@ -29,6 +29,7 @@ from stages.scaling.measure.params import (
     DEFAULT_MIB,
     NOTES,
     NOTES_IMAGES,
+    WAITING,
 )
 from stages.scaling.model import fit_compute, models_of
 
@@ -57,6 +58,10 @@ def findings(results: Results) -> dict[str, Finding]:
     star_bucket = allreduce_name(STAR, ONE_BUCKET)
     steps, overlapped = compared_steps(results), bucket_steps(results)
     at_last, at_once = (overlapped[when] for when in (AT_LAST, AT_ONCE))
+    fewest = min(results.xs("step", WAITING, net="lenet"), default=None)
+    waiting, alone = (
+        results.samples("step", name, fewest, net="lenet") for name in (WAITING, COMPUTING)
+    )
     found = {
         f"{net}_{name}": finding
         for net in NETS
@@ -81,6 +86,7 @@ def findings(results: Results) -> dict[str, Finding]:
         "max_rule_mean_error_percent": median(
             in_each_start(steps, lambda _, overlapped: overlapped), "%", better="less"
         ),
+        "waiting_over_computing": ratio(waiting, alone, AS_LONG),
         "over_longer": possible(
             ratio(
                 notes_step(results, "lenet"),

@@ -17,7 +17,7 @@ ALLREDUCES = {
     allreduce_name(RING, ONE_BUCKET): (RING, ONE_BUCKET),
     BY_LIBRARY: (LIBRARY, ONE_BUCKET),
 }
-COMPUTING = "no communication"
+COMPUTING, WAITING = "no communication", "no gradients, but each waits for the other"
 AT_LAST, AT_ONCE = "DDP, after the backward pass", "DDP, during the backward pass"
 NOTES_IMAGES = {"lenet": 128, "resnet18": 256}  # of each of the notes' two devices
 DEFAULT_MIB = 25  # of DistributedDataParallel's buckets

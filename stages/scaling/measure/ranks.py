@@ -31,6 +31,7 @@ from stages.scaling.measure.params import (
     COMPUTING,
     NOTES,
     NOTES_IMAGES,
+    WAITING,
     Params,
     ScalingParams,
 )
@@ -171,11 +172,14 @@ def messages(p: ScalingParams, groups: Groups, device: torch.device) -> Iterator
 def data_parallel_step(net: nn.Module, X: Tensor, y: Tensor, name: str, ranks: Ranks) -> None:
     """Take a step of SGD: this rank's gradients, their sum over the ranks, the same update in all.
 
-    `name` is one of ALLREDUCES, or COMPUTING: then replicas drift apart.
+    `name` is one of ALLREDUCES, or replicas drift apart: COMPUTING, or WAITING, where the ranks sum
+    a single number.
     """
     forward_backward(net, X, y)
     params = list(net.parameters())
-    if name != COMPUTING:
+    if name == WAITING:
+        dist.all_reduce(torch.zeros(1, device=X.device), group=ranks.group)
+    elif name != COMPUTING:
         all_reduce(name, [grad_of(p) for p in params], ranks)
     sgd(params, LR, len(X) * ranks.world_size)
 
@@ -222,8 +226,8 @@ class NetOnRank:
                 net = computing if name == COMPUTING else summing
                 data_parallel_step(net, *self._batch(self._images[-1]), name, ranks)
         for images in self._images:
-            for name in (COMPUTING, *(ALLREDUCES if images in self._summed else ())):
-                net = computing if name == COMPUTING else summing
+            for name in (COMPUTING, *((WAITING, *ALLREDUCES) if images in self._summed else ())):
+                net = summing if name in ALLREDUCES else computing
                 step = partial(data_parallel_step, net, *self._batch(images), name)
                 yield Timed(one("step", name, images), ranks, step)
         for images in self._on_one_device:

@@ -153,6 +153,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
         "longer": sum(step["measured"] > step["sum"] for step in steps),
         "steps": steps,
         "nearer": starts_nearer_the_sum(results),
+        "fewest_images": int(min(results.xs("step", COMPUTING, net="lenet"))),
     }
 
 

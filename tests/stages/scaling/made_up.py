@@ -14,7 +14,14 @@ from lab.parallel.cost_model import (
     allreduce_s,
 )
 from lab.results.measurements import Measurement
-from stages.scaling.measure.params import ALLREDUCES, AT_LAST, AT_ONCE, BY_LIBRARY, COMPUTING
+from stages.scaling.measure.params import (
+    ALLREDUCES,
+    AT_LAST,
+    AT_ONCE,
+    BY_LIBRARY,
+    COMPUTING,
+    WAITING,
+)
 from tests.made_up import LINK, one
 
 SIZES = (4, 4e3, 4e6)
@@ -64,6 +71,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
                 made.append(timed("step", name, taken, images, net=net))
         for images in IMAGES[net]:
             made.append(timed("step", COMPUTING, computing_ms(net, images), images, net=net))
+            made.append(timed("step", WAITING, 1.2 * computing_ms(net, images), images, net=net))
         for images in [256] if net == "lenet" else IMAGES[net]:
             made.append(timed("one device", COMPUTING, computing_ms(net, images), images, net=net))
         made += [

@@ -13,7 +13,7 @@ from lab.parallel.collectives import ALGORITHMS, Ranks
 from lab.parallel.local_ranks import run_on_ranks
 from lab.parallel.replicas import forward_backward, sgd
 from stages.scaling.measure.buckets import LR, BucketStep
-from stages.scaling.measure.params import ALLREDUCES, AT_LAST, AT_ONCE, COMPUTING
+from stages.scaling.measure.params import ALLREDUCES, AT_LAST, AT_ONCE, COMPUTING, WAITING
 from stages.scaling.measure.ranks import check_sums, data_parallel_step
 
 CPU = torch.device("cpu")
@@ -45,7 +45,7 @@ def steps(device: torch.device) -> dict[str, object]:
     told: dict[str, object] = {}
     ranks, mine = Ranks(dist.group.WORLD), batch(dist.get_rank())
     check_sums(ranks, [4, 400], device)
-    for name in (COMPUTING, *ALLREDUCES):
+    for name in (COMPUTING, WAITING, *ALLREDUCES):
         module = net()
         data_parallel_step(module, *mine, name, ranks)
         told[name] = weights(module)
@@ -90,7 +90,8 @@ def test_gradients_are_those_of_one_batch_however_they_are_summed(told):
     sgd(alone.parameters(), LR, 8)
     for name in (*ALLREDUCES, AT_LAST, AT_ONCE):
         assert told[name] == pytest.approx(weights(both), abs=1e-7), name
-    assert told[COMPUTING] == pytest.approx(weights(alone), abs=1e-7)
+    for name in (COMPUTING, WAITING):
+        assert told[name] == pytest.approx(weights(alone), abs=1e-7), name
     assert weights(both) != pytest.approx(weights(alone), abs=1e-7)
 
 

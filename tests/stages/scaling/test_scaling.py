@@ -19,6 +19,7 @@ def test_steps_are_compared_with_the_sum_and_the_longer_of_their_parts():
     found = findings("scaling", measurements("scaling", "cpu-virtual"), "cpu-virtual")
     too_short = pytest.approx(100 * (1 - 1 / LONGER), rel=1e-3)
     assert found["mean_error_percent"].value == too_short
+    assert found["waiting_over_computing"].value == pytest.approx(1.2)
     assert found["max_rule_mean_error_percent"].value > found["mean_error_percent"].value
 
 
