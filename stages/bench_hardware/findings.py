@@ -69,7 +69,7 @@ def findings(results: Results) -> dict[str, Finding]:
             better="more",
         ),
         "gpu_speedup": ratio(samples("peak", "float32", GPU), at_most("peak", "float32")),
-        "launch_us": median(samples("transfers", "launches"), "us", better="less"),
+        "launch_us": median(samples("transfers", "launches"), "µs", better="less"),
         "jumps": speedup(
             "transfers", "products by way of the processor", "products on the GPU", AS_LONG
         ),
