@@ -231,9 +231,11 @@ def measured(judged: Judgement) -> str:
 def in_brief(judged: Judgement) -> str:
     """The number with its interval, each case's with its verdict, or why there is none."""
     if judged.cases:
-        *others, last = judged.cases  # which all have its unit
-        of_last = f"{SHOWN[last.verdict].sign} {measured(last)}".rstrip()
-        return say("; ").join([*map(verdict_and_number, others), of_last])
+        last = next((f for f in reversed(judged.cases) if f.finding), None)
+        return say("; ").join(
+            f"{SHOWN[f.verdict].sign} {measured(f)}" if f is last else verdict_and_number(f)
+            for f in judged.cases  # which all have one unit
+        )
     if need := judged.unmet:
         return say("needs {what}", what=localized(need.label))
     return measured(judged) or reason_of(judged)

@@ -47,6 +47,9 @@ def test_in_brief_each_case_has_its_verdict_and_what_has_no_number_a_reason():
     both = replace(judged(Verdict.DEPENDS, None), cases=(one, other))
     assert UNITS["B3b"].startswith("%"), "which each case keeps of its unit"
     assert in_brief(both) == f"✓ 3%; ✗ −1.5{UNITS['B3b']} (−2.0 to 1,200)"
+    untested = judged(Verdict.NOT_TESTABLE, None)
+    without = replace(both, cases=(one, other, untested))
+    assert in_brief(without) == f"✓ 3%; ✗ −1.5{UNITS['B3b']} (−2.0 to 1,200); –", "no unit is lost"
     assert in_brief(one) == f"3{UNITS['B3b']}"
     off = Reason(SKIPPED, str(Reason(OFF, "bench_training.peers")))
     for reason, words in ((Reason(UNMET, "gpu"), "needs a GPU"), (off, "PyTorch Lightning")):
