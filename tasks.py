@@ -235,14 +235,6 @@ def compare(
     _do(show, rev, reference, md, all, stage)
 
 
-@task
-def experiments(c: Context) -> None:
-    """Show what each `dvc exp run` since the last commit changed, and what came out."""
-    from lab.tools.experiments import show
-
-    _do(show)
-
-
 @task(help={"name": "of the reference: reports/reference/NAME.json"})
 @_with_help
 def snapshot(c: Context, name: str) -> None:
@@ -310,14 +302,6 @@ def freeze(c: Context) -> None:
     from lab.tools.freeze import freeze_rules
 
     _do(freeze_rules)
-
-
-@task
-def deps(c: Context) -> None:
-    """Write into dvc.yaml which rooms of lab/ each stage imports."""
-    from lab.tools.deps import write_deps
-
-    _do(write_deps)
 
 
 @task

@@ -100,7 +100,7 @@ def _clear(path: Path) -> None:
 
 def _dvc(*words: str) -> int:
     print(shlex.join(["dvc", *words]), flush=True)
-    command = [sys.executable, "-m", "lab.tools.dvc", *words]
+    command = [sys.executable, "-m", "dvc", *words]
     process = subprocess.Popen(command, preexec_fn=_end_with_parent())
     try:
         code = process.wait()

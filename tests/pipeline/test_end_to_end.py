@@ -207,7 +207,6 @@ TASKS = {  # a command, and what it prints or a file that it leaves
         r"(?s)reports/landscapes/metrics\.json.*Stage 'landscapes' didn't change",
     ),
     "new": ("invoke new made_up --book 12.5 --question 'Does it help?'", "stages/made_up/page"),
-    "deps": ("sed -i s/lab.optim,// dvc.yaml && invoke deps", "has the deps of the imports now"),
     "doctor": ("invoke doctor", r"(?m)^ok +dvc lock: "),
     "profile": ("invoke profile laptop", "is the laptop profile"),
     "clean": ("invoke clean", "Removing .lab/"),

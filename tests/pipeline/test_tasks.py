@@ -217,15 +217,6 @@ def told(project, *words):
 
 
 @pytest.mark.slow
-def test_dvc_tells_what_it_does_and_advises_to_push_only_to_a_remote(two_stages):
-    without = told(two_stages, "invoke", "repro")
-    assert "Running stage 'two':" in without and "Updating lock file 'dvc.lock'" in without
-    assert "dvc push" not in without and "git add" not in without
-    told(two_stages, "dvc", "remote", "add", "store", str(two_stages / "store"))
-    assert "dvc push" in told(two_stages, "lab.tools.dvc", "repro", "--force")
-
-
-@pytest.mark.slow
 def test_what_was_disturbed_is_measured_again_and_nothing_else(two_stages):
     stages = {}
     for name, busy in {"one": 1.0, "two": 90.0, "three": 1.0}.items():

@@ -15,7 +15,6 @@ from lab.claims.ledger import ledger
 from lab.core.errors import ParamsError
 from lab.core.files import write_atomically
 from lab.report.book import SECTIONS
-from lab.tools.deps import with_deps
 from lab.tools.new_stage.scaffold import TEMPLATES
 
 PARAMS = {  # with their comments in params.yaml
@@ -77,7 +76,7 @@ def write_stage(name: str, book: str, question: str) -> None:
     }
     for path, content in made.items():
         write_atomically(path, content.encode())
-    for file, changed in entries.items():  # the deps in dvc.yaml follow from the files
+    for file, changed in entries.items():
         write_atomically(Path(file), changed(Path(file).read_text(encoding="utf-8")).encode())
     print(*made, *entries, sep="\n")
     print(
@@ -111,10 +110,14 @@ def _with_stage(text: str, name: str, question: str) -> str:
   {name}:
     desc: {json.dumps(question, ensure_ascii=False)}
     cmd: python -m stages.{name}
-    deps: [data/FashionMNIST, data/source.json]
+    deps:
+      [stages/{name}/__main__.py, stages/{name}/measure, lab/core, lab/data, lab/machine,
+       lab/nets, lab/optim, lab/parallel, lab/results, lab/timing, lab/training,
+       data/FashionMNIST, data/source.json]
     params: [seed, devices, {name}, {{reports/hardware.json: [accelerator, cpu, software]}}]
     outs: [{{{folder}/rows.csv: {{cache: false}}}}, {{{folder}/conditions.json: {{cache: false}}}}]
     metrics: [{{{folder}/metrics.json: {{cache: false}}}}]
 
 """
-    return with_deps(text.replace("  train:\n", f"{entry}  train:\n", 1))
+    text = text.replace("  train:\n", f"{entry}  train:\n", 1)
+    return text.replace("reports/scaling,", f"{folder}, reports/scaling,")  # of claims and report

@@ -129,13 +129,7 @@ def test_a_signal_is_one_line_and_its_exit_code(project, number):
 
 
 @pytest.mark.parametrize(
-    ("program", "slow"),
-    [
-        ("stages.train", "torch"),
-        ("stages.fetch", "requests"),
-        ("lab.tools.dvc", "dvc"),
-        ("lab.tools.dvc", "dvc_objects"),  # late
-    ],
+    ("program", "slow"), [("stages.train", "torch"), ("stages.fetch", "requests")]
 )
 def test_an_interrupt_during_slow_imports_leaves_no_traceback(project, program, slow):
     package = project / slow
