@@ -1,16 +1,32 @@
-"""The sections of Dive into Deep Learning in both editions: their numbers, and where on the web.
+"""The book's chapters on optimization and performance in both editions.
 
-A section is named by its number in the English edition: `13.5`.
+A section is named by its number in the English edition: `13.5`. Both editions have the same
+sections in the same order, one chapter apart (d2l-ai/d2l-en 23d7a5a, d2l-ai/d2l-zh e6b18cc).
 """
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
-from lab.core.params import read_yaml
 from lab.report.language import CHINESE, ENGLISH, language
 
 SITES = {ENGLISH: "https://d2l.ai", CHINESE: "https://zh.d2l.ai"}
+CHAPTERS = {  # by number: the folder of its pages, and these in order
+    "12": (
+        "chapter_optimization",
+        "optimization-intro convexity gd sgd minibatch-sgd momentum adagrad rmsprop adadelta adam"
+        " lr-scheduler",
+    ),
+    "13": (
+        "chapter_computational-performance",
+        "hybridize async-computation auto-parallelism hardware multiple-gpus multiple-gpus-concise"
+        " parameterserver",
+    ),
+}
+PATHS = {
+    f"{chapter}.{i}": f"{folder}/{name}.html"
+    for chapter, (folder, names) in CHAPTERS.items()
+    for i, name in enumerate(names.split(), 1)
+}
 
 
 class Page(NamedTuple):
@@ -18,36 +34,21 @@ class Page(NamedTuple):
     address: str
 
 
-BOOK = read_yaml(Path(__file__).with_name("book.yaml"))
-PAGES = {  # by edition, and by the name of a page, which no other page of the edition has
-    edition: {
-        name: Page(f"{i}.{j}", f"{site}/chapter_{chapter}/{name}.html")
-        for i, (chapter, names) in enumerate(BOOK[edition].items(), 1)
-        for j, name in enumerate(names, 1)
-    }
-    for edition, site in SITES.items()
-}
-SECTIONS = {page.number: name for name, page in PAGES[ENGLISH].items()}
-
-
 def page_of(section: str) -> Page:
-    """A section in the edition of the language that is spoken; in English if only that has it."""
-    name = SECTIONS[section]
-    english = PAGES[ENGLISH][name]
-    if language() == ENGLISH:
-        return english
-    chinese = PAGES[CHINESE].get(BOOK["renamed"].get(name, name))
-    return chinese or Page(f"英文版 {section}", english.address)
+    """A section in the edition of the language that is spoken."""
+    chapter, _, number = section.partition(".")
+    address = f"{SITES[language()]}/{PATHS[section]}"
+    return Page(f"{chapter_number(chapter)}.{number}", address)
+
+
+def chapter_number(chapter: str) -> str:
+    """A chapter's number in the edition of the language that is spoken."""
+    return str(int(chapter) - (language() == CHINESE))
 
 
 def section_list(sections: Iterable[str]) -> str:
     """Several sections, in the numbers of the edition of the language that is spoken."""
     return ("、" if language() == CHINESE else ", ").join(page_of(each).number for each in sections)
-
-
-def chapter_number(chapter: str) -> str:
-    """A chapter's number in the edition of the language that is spoken."""
-    return page_of(f"{chapter}.1").number.rpartition(".")[0]
 
 
 def link(section: str) -> str:

@@ -14,7 +14,7 @@ from lab.claims.book_order import PLACES
 from lab.claims.ledger import ledger
 from lab.core.errors import ParamsError
 from lab.core.files import write_atomically
-from lab.report.book import SECTIONS
+from lab.report.book import PATHS
 from lab.tools.new_stage.scaffold import TEMPLATES
 
 PARAMS = {  # with their comments in params.yaml
@@ -38,10 +38,8 @@ def write_stage(name: str, book: str, question: str) -> None:
         raise ParamsError(f"{name!r}: expected a name of small letters, such as gradient_clipping")
     if Path("stages", name).exists():
         raise ParamsError(f"stages/{name} is there already; take another name")
-    if book not in SECTIONS:
-        raise ParamsError(
-            f"--book {book!r}: expected a section of the English edition, such as 12.11"
-        )
+    if book not in PATHS:
+        raise ParamsError(f"--book {book!r}: expected a section of chapter 12 or 13, such as 12.11")
     if not question.strip() or re.search(r'["\\|\n]', question):  # for Python, YAML and a table
         raise ParamsError(
             "--question: expected what it asks in plain words, such as 'Does it help?'; no"
