@@ -2,8 +2,6 @@
 
 import io
 import pickle
-import struct
-import zlib
 from functools import partial
 from pathlib import Path
 
@@ -75,8 +73,8 @@ def test_the_classes_are_printed_likeliest_first(project, capsys):
     Image.fromarray(DRAWN).save("a picture.png")
 
     predict.predict(Path("a picture.png"))
-    done, *lines = capsys.readouterr().out.splitlines()
-    assert "lenet_1gpu" in done
+    seen_by, *lines = capsys.readouterr().out.splitlines()
+    assert "lenet_1gpu" in seen_by
     assert lines.pop().startswith("not sure"), "its weights are random"
     shares = [float(line.split("%")[0]) for line in lines]
     assert shares == sorted(shares, reverse=True)
@@ -116,11 +114,11 @@ def picture(mode="L", size=(28, 28), inverted=False):
 
 
 def seen(path, image):
-    """What a net is given of a picture, and what was done to it."""
+    """What a net is given of a picture."""
     image.save(path)
-    pixels, done = read_picture(path)
+    pixels = read_picture(path)
     assert (pixels.shape, pixels.dtype) == ((28, 28), np.uint8)
-    return pixels, done
+    return pixels
 
 
 def difference(pixels):
@@ -128,9 +126,7 @@ def difference(pixels):
 
 
 def test_an_image_of_the_data_set_stays_as_it_is(tmp_path):
-    pixels, done = seen(tmp_path / "a.png", picture())
-    assert np.array_equal(pixels, GARMENT)
-    assert not done
+    assert np.array_equal(seen(tmp_path / "a.png", picture()), GARMENT)
 
 
 @pytest.mark.parametrize(
@@ -143,69 +139,36 @@ def test_an_image_of_the_data_set_stays_as_it_is(tmp_path):
     ],
 )
 def test_any_picture_becomes_a_light_garment_on_black(tmp_path, name, mode, size, inverted):
-    pixels, done = seen(tmp_path / name, picture(mode, size, inverted))
-    assert difference(pixels) < 12
-    assert ("light background inverted" in done) == inverted
-    assert "shrunk to 28 x 28" in done
-
-
-@pytest.mark.parametrize("inverted", [False, True])
-@pytest.mark.parametrize("levels", [257, 16, 4], ids=["16 bits", "12 in 16", "10 in 16"])
-def test_a_picture_of_more_than_8_bits_is_scaled_and_not_cut_off(tmp_path, levels, inverted):
-    deep = np.asarray(picture(inverted=inverted)).astype(np.uint16) * levels
-    pixels, _ = seen(tmp_path / "a.png", Image.fromarray(deep))
-    assert difference(pixels) < 1
-
-
-@pytest.mark.parametrize("table", [100, 200])
-def test_a_garment_on_a_grey_table_lighter_or_darker_is_the_same_garment(tmp_path, table):
-    for lightest in (255, 0):
-        photo = table + GARMENT / 255 * (lightest - table)
-        pixels, _ = seen(tmp_path / "a.png", Image.fromarray(photo.round().astype(np.uint8)))
-        assert difference(pixels) < 3, lightest
+    assert difference(seen(tmp_path / name, picture(mode, size, inverted))) < 12
 
 
 @pytest.mark.parametrize("size", [(720, 300), (840, 840), (300, 720)])
 @pytest.mark.parametrize("paper", [0, 160, 255])
 def test_a_margin_is_cropped_as_the_data_sets_makers_did(tmp_path, size, paper):
-    """On a table it lies with the noise of a camera around it."""
-    garment = paper + np.asarray(picture(size=(140, 140))) / 255 * ((0 if paper else 255) - paper)
+    """With the noise of a camera, and a speck in the corner that is no part of the garment."""
+    ink = 0 if paper else 255
     photo = np.full(size, float(paper))
-    photo[60:200, 30:170] = garment
+    photo[60:200, 30:170] += np.asarray(picture(size=(140, 140))) / 255 * (ink - paper)
+    photo[-9:-6, -9:-6] = ink
     noise = np.random.default_rng(0).normal(0, 3, size) if paper == 160 else 0
     image = Image.fromarray((photo + noise).clip(0, 255).round().astype(np.uint8))
-    pixels, done = seen(tmp_path / "a.png", image)
-    assert difference(pixels) < 12
-    assert [each for each in done if "crop" in each]
-
-
-BLANK = Image.new("RGB", (50, 40), (250, 240, 230))
+    assert difference(seen(tmp_path / "a.png", image)) < 12
 
 
 @pytest.mark.parametrize(
-    ("name", "image"),
-    [
-        ("one colour.jpg", BLANK),
-        ("transparent.png", Image.new("RGBA", (50, 40))),
-        ("one pixel.png", Image.new("L", (1, 1), 90)),
-        ("thin.png", Image.new("L", (3000, 1))),
-        ("16 bits.png", Image.fromarray(np.full((9, 9), 40_000, np.uint16))),
-        ("16 bits, black.png", Image.fromarray(np.zeros((9, 9), np.uint16))),
-        ("first frame.gif", BLANK),
-    ],
+    "image", [Image.new("RGB", (50, 40), (250, 240, 230)), Image.new("RGBA", (50, 40))]
 )
-def test_a_picture_in_which_nothing_is_to_be_seen_is_refused(tmp_path, name, image):
-    others = {"save_all": True, "append_images": [picture("RGB")]} if name.endswith("gif") else {}
-    image.save(tmp_path / name, **others)
-    with pytest.raises(DataError, match=name) as error:
-        read_picture(tmp_path / name)
-    assert (error.value.exit_code, str(error.value).count("\n")) == (3, 0)
+def test_a_picture_in_which_nothing_is_to_be_seen_is_refused(tmp_path, image):
+    image.save(tmp_path / "a.png")
+    with pytest.raises(DataError, match="one colour") as error:
+        read_picture(tmp_path / "a.png")
+    assert error.value.exit_code == 3
 
 
 def test_what_is_transparent_is_paper_and_what_is_not_square_keeps_its_shape(tmp_path):
     drawing = Image.new("RGBA", (100, 50), (0, 0, 0, 0))
     drawing.paste((0, 0, 0, 255), (5, 10, 95, 40))
-    pixels, _ = seen(tmp_path / "a.png", drawing)
+    pixels = seen(tmp_path / "a.png", drawing)
     assert pixels[:8].max() == pixels[-8:].max() == 0
     assert pixels[14, 2] == pixels[14, 14] == 255
 
@@ -224,17 +187,5 @@ def test_what_is_no_picture_is_one_clear_error(tmp_path, content):
 def test_only_pictures_of_named_formats_are_opened(tmp_path, kind):
     """Pillow hands an EPS file to Ghostscript, which runs the PostScript in it."""
     picture("RGB").save(tmp_path / "a.png", format=kind)
-    with pytest.raises(DataError, match="not a PNG, JPEG, GIF, WebP or BMP file"):
+    with pytest.raises(DataError, match="give a PNG, JPEG, GIF, WebP or BMP file"):
         read_picture(tmp_path / "a.png")
-
-
-def test_a_picture_is_refused_by_its_size_before_it_is_decoded(tmp_path):
-    """Its size is in its header, before pixels of which there are too few."""
-    picture().save(tmp_path / "a.png")
-    small = (tmp_path / "a.png").read_bytes()
-    for size in ((13_000, 13_000), (50_000, 1_001), (2**31 - 1, 2**31 - 1)):
-        header = b"IHDR" + struct.pack(">II", *size) + small[24:29]
-        content = small[:12] + header + struct.pack(">I", zlib.crc32(header)) + small[33:]
-        (tmp_path / "bomb.png").write_bytes(content)
-        with pytest.raises(DataError, match=r"bomb\.png: .* pixels"):
-            read_picture(tmp_path / "bomb.png")
