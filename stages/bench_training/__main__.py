@@ -7,19 +7,19 @@ import torch
 
 from lab.core.params import load
 from lab.core.process import run
-from lab.data.datasets import FASHION_COUNTS, dataset_name
+from lab.data.datasets import dataset_name
 from lab.data.loaders import WORKER_START
 from lab.machine.devices import computes_in_bf16, processor, resolve, usable_cores
 from lab.machine.fresh_process import await_server
 from lab.nets.step_parts import Part, vector_length
 from lab.results.measurements import Measurement, skip
 from lab.timing.conditions import LoadMonitor, conditions
-from lab.timing.deadline import time_left_s, traces_folder
+from lab.timing.deadline import traces_folder
 from lab.timing.runner import write_results
 from stages.bench_training import findings
 from stages.bench_training.measure import params as names
 from stages.bench_training.measure.params import Params, TrainingParams
-from stages.bench_training.measure.race import by_hand, race
+from stages.bench_training.measure.race import race
 from stages.bench_training.measure.variants import (
     Machine,
     TrainingVariant,
@@ -29,23 +29,16 @@ from stages.bench_training.measure.variants import (
 )
 
 TRIAL_STARTS = 1
-EPOCHS_BY_HAND = 2
 
 
 def measure(p: TrainingParams, machine: Machine, notes_workers: int) -> list[Measurement]:
-    """Milliseconds per step of all variants; seconds per epoch by hand."""
+    """Milliseconds per step of all variants."""
     variants = variants_of(p, machine, notes_workers)
     found = race(variants, p.starts, traces_folder())
     measured = [row(variants[key], key, ms, machine) for key, ms in found.seconds.items()]
     for key, steps in found.parts.items():
         measured += parts_in_rows(variants[key], key, steps, machine)
     measured += [skip(*key, reason, machine.device) for key, reason in found.unable.items()]
-    if p.peers:
-        notes = names.BY_THE_NOTES[notes_workers]
-        for name in (notes, names.ENGINE):
-            if time_left_s() < 0:
-                break
-            measured.append(timed_by_hand(name, variants[names.LENET, name], machine))
     return measured + lacking(p, machine)
 
 
@@ -99,16 +92,6 @@ def parts_in_rows(
         )
         for kind, part in steps[0].items()
     ]
-
-
-def timed_by_hand(name: str, variant: TrainingVariant, machine: Machine) -> Measurement:
-    """Seconds per epoch as a reader finds them who times two in a program of their own."""
-    steps = -(-FASHION_COUNTS["train"] // variant.batch_size)
-    seconds = by_hand(variant, EPOCHS_BY_HAND)
-    epoch_s = steps * sum(seconds) / len(seconds)
-    return Measurement(
-        names.BY_HAND, name, variant.batch_size, (epoch_s,), "s", machine.device, variant.threads
-    )
 
 
 def main() -> None:

@@ -8,8 +8,7 @@ import torch
 from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
-from lab.machine.devices import Devices, for_ranks, resolve
-from lab.parallel.local_ranks import run_on_ranks
+from lab.machine.devices import Devices, resolve
 from lab.results.measurements import Measurement
 from lab.timing.clock import synchronize
 from lab.timing.runner import Benchmark
@@ -21,25 +20,14 @@ from stages.parallelism.measure.costs import (
     measure_lenet,
     measure_networks,
 )
-from stages.parallelism.measure.params import ParallelismParams, Params
+from stages.parallelism.measure.params import Params
 
 
 def measure_once(params: Params) -> Iterator[Measurement]:
-    """All that is counted: of torch's libraries in ranks, then of what is done by hand."""
+    """All that is counted."""
     p = params.parallelism
-    ranks = for_ranks([min(p.num_devices)], params.devices)
-    yield from run_on_ranks(len(ranks.devices), ranks, by_torch, ranks.kind, p, params.seed)
     images = read_fashion_mnist("train").first(p.batch_sizes[-1])
     yield from count(params, resolve(max(p.num_devices), params.devices), images)
-
-
-def by_torch(
-    device: torch.device, device_kind: str, p: ParallelismParams, seed: int
-) -> list[Measurement]:
-    """What the kinds by torch's libraries cost; only ranks import these, which takes seconds."""
-    from stages.parallelism.measure.by_torch import measure_by_torch
-
-    return measure_by_torch(device, device_kind, p, seed)
 
 
 def count(params: Params, devices: Devices, images: Split) -> Iterator[Measurement]:

@@ -34,8 +34,6 @@ ON_DEVICES = (NOTES_LENET, LARGE_BATCH, WIDE)
 ONE_DEVICE = "one device"
 LOOP, THREADS = "two devices, loop", "two devices, threads"
 
-BY_HAND = "lenet, by hand"  # experiment: seconds per epoch, of one process that is alone
-
 # conditions
 NOTES_WORKERS = "lenet_notes_workers"  # of the notes' loader: what the trial found faster
 VECTOR_LENGTH = "vector_length"  # numbers in a vector of the processor; 1: a GPU

@@ -90,18 +90,6 @@ def race(variants: Mapping[T, TrainingVariant], starts: int, traces: Path | None
     return Race(seconds, {name: steps for name, steps in parts.items() if steps}, unable)
 
 
-def by_hand(variant: TrainingVariant, rounds: int) -> tuple[float, ...]:
-    """Seconds per step of a variant's first turns, in a process alone, with nothing warmed up.
-
-    So a reader times it who starts a program and looks at the clock.
-
-    Raises:
-        LabError: the variant's process ended.
-    """
-    with _processes({"alone": variant}) as processes:
-        return tuple(_take(processes["alone"], variant.steps) for _ in range(rounds))
-
-
 def _warm_up(
     processes: Mapping[T, FreshProcess], variants: Mapping[T, TrainingVariant], compiling: bool
 ) -> dict[T, Reason]:

@@ -11,11 +11,6 @@ from lab.core.shared_params import BenchParams, DeviceParams, Seed
 LENET, DENSE = "LeNet", "four dense layers"
 ONE, DATA, PIPELINE, TENSOR = "one device", "data parallel", "pipeline", "tensor parallel"
 
-# the same by torch's libraries
-FULLY_SHARD, PARALLELIZE = "fully_shard (FSDP2)", "parallelize_module (DTensor)"
-PIPELINING = "torch.distributed.pipelining"
-BY_HAND = {FULLY_SHARD: DATA, PARALLELIZE: TENSOR, PIPELINING: PIPELINE}
-
 # ways to sum
 NOTES_ALLREDUCE, SHARDED_ALLREDUCE = "one device adds (the notes)", "each device adds a share"
 

@@ -12,7 +12,6 @@ from lab.results.findings import Findings
 from lab.results.measurements import Cell, Results
 from stages.parallelism.findings import FEW, device_counts, longest_pipeline
 from stages.parallelism.measure.params import (
-    BY_HAND,
     DATA,
     DENSE,
     LENET,
@@ -56,7 +55,6 @@ def values(results: Results, found: Findings) -> dict[str, object]:
             "each": value(results, "most sent", SHARDED_ALLREDUCE, devices=most),
         },
         "lenet_per_byte": value(results, "FLOP per byte", LENET),
-        "libraries": [library(results, name, devices) for name in BY_HAND],
         "undecided": undecided(results.conditions, "parallelism"),
         "micro_batches": micro_batches,
         "few": FEW,
@@ -113,18 +111,6 @@ def kinds(results: Results) -> list[dict[str, str | float]]:
         }
         for kind, n in rows
     ]
-
-
-def library(results: Results, name: str, n: int) -> dict[str, str | float]:
-    """What one of torch's libraries sends and stores of four dense layers, and the same by hand."""
-    by_hand = BY_HAND[name]
-    return {
-        "name": name,
-        "sent": value(results, "sent", name, net=DENSE, devices=n),
-        "sent_by_hand": value(results, "sent", by_hand, net=DENSE, devices=n),
-        "state": value(results, "state", name, net=DENSE, devices=n),
-        "state_by_hand": value(results, "state", by_hand, net=DENSE, devices=n),
-    }
 
 
 def sent(results: Results, n: int) -> Draw:

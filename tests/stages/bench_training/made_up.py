@@ -61,10 +61,6 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         for experiment, variants in ON_DEVICES.items()
         for name, ms in variants.items()
     ]
-    made += [
-        Measurement(names.BY_HAND, name, 256, (seconds,), "s", kind)
-        for name, seconds in ((names.NO_WORKERS, 21.0), (names.ENGINE, 7.0))
-    ]
     if kind == "cuda":
         return made
     return [*made, skip(names.LENET, names.LIGHTNING, "needs PyTorch Lightning", kind)]
