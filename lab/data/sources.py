@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,9 +10,9 @@ from pydantic import Field
 
 from lab.core.errors import DataError
 from lab.core.files import sha256
-from lab.core.outputs import objection
+from lab.core.outputs import check_place
 from lab.core.params import Section
-from lab.data.datasets import AIRFOIL_FILE, DATA, RAW_FOLDER, SOURCE_FILE, read_source
+from lab.data.datasets import AIRFOIL_FILE, DATA, RAW_FOLDER, SOURCE_FILE
 
 MIRROR_VARIABLE = "LAB_DATA_MIRROR"
 
@@ -156,20 +155,10 @@ def sources(file: RemoteFile, mirrors: list[str]) -> list[str]:
     return [*map(str, file.packed_beside), *own_copies(file), *published]
 
 
-def objections() -> list[str]:
-    """Say what lies where `fetch` writes and is neither a published file nor the lab's."""
-    found = [_objection(file.path, file.unpacked_sha256) for file in (*FASHION_FILES, AIRFOIL)]
-    try:
-        read_source()
-    except DataError:
-        found.append(_objection(DATA / SOURCE_FILE))
-    return list(dict.fromkeys(filter(None, found)))
-
-
-def _objection(path: Path, *known: str) -> str:
-    folder = path.parent.resolve()
-    root = [folder, *folder.parents][len(path.parent.relative_to(DATA).parts)]
-    return objection(path, known, f"`export {MIRROR_VARIABLE}={shlex.quote(str(root))}`")
+def check_places() -> None:
+    """Raise DataError if data would be written through a link out of the project."""
+    for path in (DATA / SOURCE_FILE, *(file.path for file in (*FASHION_FILES, AIRFOIL))):
+        check_place(path)
 
 
 def is_address(source: str) -> bool:

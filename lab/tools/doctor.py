@@ -192,10 +192,7 @@ def data() -> Iterator[Check]:
     """The data sets are here, undamaged and not synthetic, or can be fetched."""
     from lab.data import datasets, sources
 
-    if in_the_way := sources.objections():
-        for line in in_the_way:
-            yield Check("FAIL", line, exit_code=DataError.exit_code)
-        return
+    sources.check_places()
     if not (datasets.DATA / datasets.SOURCE_FILE).exists():
         yield from _data_sources("no data yet")
         return

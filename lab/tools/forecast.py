@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -19,7 +18,6 @@ from dvc.repo.reproduce import plan_repro
 
 from lab.core.errors import LabError, MachineError, ParamsError, instead_of
 from lab.core.files import HARDWARE_FILE, read_json
-from lab.core.outputs import objection, refuse
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.stage_times import (
     COMMITTED,
@@ -31,7 +29,6 @@ from lab.core.stage_times import (
     read_times,
     write_times,
 )
-from lab.data import sources
 from lab.machine.speed import seconds_of_work
 from lab.tools.profiles import LAPTOP, check_params, in_use
 
@@ -56,7 +53,6 @@ def foretell(targets: Sequence[str], force: bool) -> Plan:
     Raises:
         ParamsError: params.yaml has mistakes, or there is no such stage or run. DVC would delete
             a stage's results before the stage could say so.
-        DataError: as in `check_outputs`.
         MachineError: DVC cannot write, as in a read-only checkout.
     """
     check_params()
@@ -73,7 +69,6 @@ def foretell(targets: Sequence[str], force: bool) -> Plan:
             f"{error.filename}: DVC cannot work there ({error.strerror}); mend the permissions, or"
             " work in a copy that is yours"
         ) from None
-    check_outputs(names)
     if names == ["probe"]:
         print("# nothing to measure again", flush=True)
         return Plan(names, False)
@@ -137,13 +132,6 @@ def check_target(target: str, stages: Collection[str]) -> None:
     if target and target not in known:
         alike = [name for name in known if "@" in name] if "@" in target else known
         raise ParamsError(f"{target}: no such stage or run; {instead_of(target, alike)}")
-
-
-def check_outputs(names: Collection[str]) -> None:
-    """Raise DataError if a user's file is where one of these stages writes data or weights."""
-    runs = [name.partition("@")[2] for name in names if name.startswith("train@")]
-    weights = [objection(Path("models", f"{run}.pt")) for run in runs]
-    refuse([*(sources.objections() if "fetch" in names else []), *weights])
 
 
 def keep_as_committed() -> None:

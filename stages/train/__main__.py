@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lab.core.errors import DistributedError, ParamsError, instead_of
 from lab.core.files import REPORTS
-from lab.core.outputs import objection, refuse
+from lab.core.outputs import check_place
 from lab.core.params import PARAMS_FILE, load
 from lab.core.process import run
 from lab.data.datasets import dataset_name
@@ -30,7 +30,7 @@ def main() -> None:
     if name not in params.train.runs:
         known = instead_of(name, params.train.runs)
         raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; {known}")
-    refuse([objection(Path(WEIGHTS.format(run=name)))])  # before there is anything to lose
+    check_place(Path(WEIGHTS.format(run=name)))  # before there is anything to lose
     strategy, is_rank = params.train.runs[name].strategy, own_rank() is not None
     if not is_rank and "RANK" in os.environ:
         log.info("RANK=%s is not torchrun's and is ignored", os.environ["RANK"])

@@ -10,17 +10,17 @@ import requests
 
 from lab.core.errors import DataError, LabError, MachineError, SpaceError
 from lab.core.files import sha256, write_json
-from lab.core.outputs import refuse, write_own
+from lab.core.outputs import set_aside, write_own
 from lab.data import idx, synthetic
-from lab.data.datasets import DATA, FASHION_COUNTS, RAW_FOLDER, SOURCE_FILE
+from lab.data.datasets import DATA, FASHION_COUNTS, RAW_FOLDER, SOURCE_FILE, read_source
 from lab.data.sources import (
     AIRFOIL,
     FASHION_FILES,
     MIRROR_VARIABLE,
     DataParams,
     RemoteFile,
+    check_places,
     is_address,
-    objections,
     own_mirror,
     sources,
 )
@@ -42,15 +42,15 @@ def fetch(params: DataParams) -> dict[str, str]:
     Published files that lie there already are used as they are.
 
     Raises:
-        DataError: a user's file is in the place of another, or no source has a file, and one
-            answered with other bytes, or LAB_DATA_MIRROR names a source, or part of the set is
-            there already, or the params say `if_unreachable: fail`.
+        DataError: `data` is a link out of the project, or no source has a file, and one answered
+            with other bytes, or LAB_DATA_MIRROR names a source, or part of the set is there
+            already, or the params say `if_unreachable: fail`.
         MachineError: a folder cannot be written to.
         SpaceError: the disk is full.
     """
-    refuse(objections())
+    check_places()
     try:
-        (DATA / SOURCE_FILE).unlink(missing_ok=True)  # until all files are what it says
+        _withdraw_source()  # until all files are what it says
     except OSError as error:
         raise _not_written(error) from None
     source = {
@@ -63,6 +63,17 @@ def fetch(params: DataParams) -> dict[str, str]:
     hashes = {file.relative_to(DATA).as_posix(): sha256(file.read_bytes()) for file in files}
     write_json(DATA / SOURCE_FILE, source | {"sha256": hashes})
     return source
+
+
+def _withdraw_source() -> None:
+    """Delete data/source.json; one that `fetch` did not write is kept beside it."""
+    path = DATA / SOURCE_FILE
+    try:
+        read_source()
+    except DataError:
+        if path.exists():
+            set_aside(path)
+    path.unlink(missing_ok=True)
 
 
 def _original_or_synthetic(

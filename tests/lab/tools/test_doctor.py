@@ -204,7 +204,7 @@ def test_links_out_of_the_project_are_named(installed, tmp_path_factory):
     shutil.move("data/FashionMNIST", elsewhere)
     Path("data/FashionMNIST").symlink_to(elsewhere / "FashionMNIST")
     [finding, *_] = wrong(doctor.data)
-    assert f"LAB_DATA_MIRROR={elsewhere}" in finding.text
+    assert f"a link to {elsewhere}" in finding.text
     assert finding.exit_code == 3
 
 

@@ -147,28 +147,6 @@ def test_mistakes_in_params_delete_no_results(checkout):
     assert contents(checkout / "reports") == before
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("paths", "command"),
-    [
-        (["data/FashionMNIST/raw/t10k-labels-idx1-ubyte", "data/source.json"], ("repro",)),
-        (["data/airfoil/airfoil_self_noise.dat"], ("remeasure", "--stage", "fetch")),
-        (["models/lenet_1gpu.pt"], ("train", "lenet_1gpu")),
-    ],
-)
-def test_a_users_file_in_the_place_of_an_output_stops_before_dvc_starts(checkout, paths, command):
-    for path in paths:
-        (checkout / path).parent.mkdir(parents=True, exist_ok=True)
-        (checkout / path).write_text("mine")
-    before = contents(checkout)
-    ended = invoke(*command)
-    assert ended.returncode == 3
-    lines = ended.stderr.splitlines()
-    assert [path in line for path, line in zip(paths, lines, strict=True)] == [True] * len(paths)
-    assert "dvc repro" not in ended.stdout
-    assert before.items() <= contents(checkout).items()
-
-
 def contents(folder):
     return {
         name: (folder / name).read_bytes()
