@@ -21,9 +21,8 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
 
-from lab.core.errors import DataError, LabError, MachineError
+from lab.core.errors import LabError, MachineError
 
 PYTHONS = ((3, 11), (3, 14))  # the oldest and the newest
 INTERPRETER = shlex.quote(sys.executable)
@@ -41,7 +40,6 @@ THROTTLED = 0xEC  # NVML's bits for clocks held down by power or heat, not by id
 BUSY_PERCENT = 20  # of a GPU's time that others use: above, times decide nothing
 BUSY_MEMORY = 0.1  # of a GPU's memory
 NEEDS_REBOOT = ("does not answer", "version mismatch", "is lost")  # in nvidia-smi's complaints
-LEAST_SHARED_MIB = 64  # what a container gets by itself
 TORCH_TIMEOUT_S = 300  # gigabytes of libraries, perhaps from a slow disk
 TRY_TORCH = ("-m", "lab.tools.try_gpus")
 
@@ -133,35 +131,18 @@ def dvc_lock() -> Iterator[Check]:
 
 
 def dvc_runs() -> Iterator[Check]:
-    """DVC runs, in this environment and in the one that `invoke repro` makes of it."""
+    """DVC reads the pipeline, in the environment that `invoke repro` gives it."""
     from lab.tools.pipeline import environment
 
-    shell = os.environ.get("SHELL", "/bin/sh")
-    words = [shell, "-c", "true"]
-    if not shutil.which(shell) or subprocess.run(words, capture_output=True).returncode:
-        what = f"SHELL={shell} runs no commands, and `dvc repro` runs the stages by it"
-        yield Check("warn", f"{what} (`invoke repro` does not)", "unset SHELL")
-    if not (said := _dvc_says()):
-        return
-    with environment():
-        said_by_invoke = _dvc_says()
-    if said_by_invoke:
-        yield Check("FAIL", f"`dvc dag` says: {said_by_invoke}")
-    else:
-        what = f"`dvc repro` does not run here (`invoke repro` does): {said}"
-        yield Check("warn", what, "invoke repro")
-
-
-def _dvc_says() -> str:
-    """Why DVC does not read what `dvc repro` does; empty if it does."""
     command = [sys.executable, "-m", "dvc", "dag"]
-    ended = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if not ended.returncode:
-        return ""
-    lines = [line.strip() for line in ended.stderr.splitlines() if line.strip()]
-    told = [line for line in lines if "dvc.org/support" not in line]
-    said = " ".join(told[:2]) or "no reason given"  # which file, and where in it
-    return said.removeprefix("ERROR: ")
+    with environment():
+        ended = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False
+        )
+    if ended.returncode:
+        lines = [line.strip() for line in ended.stderr.splitlines() if line.strip()]
+        said = " ".join(line for line in lines if "dvc.org/support" not in line)
+        yield Check("FAIL", f"`dvc dag` says: {said.removeprefix('ERROR: ') or 'no reason'}")
 
 
 def dvc_busy() -> Iterator[Check]:
@@ -189,12 +170,12 @@ def dvc_busy() -> Iterator[Check]:
 
 
 def data() -> Iterator[Check]:
-    """The data sets are here, undamaged and not synthetic, or can be fetched."""
+    """The data sets are here, undamaged and not synthetic."""
     from lab.data import datasets, sources
 
     sources.check_places()
     if not (datasets.DATA / datasets.SOURCE_FILE).exists():
-        yield from _data_sources("no data yet")
+        yield Check("note", "no data yet", FETCH)
         return
     source = datasets.read_source()
     datasets.read_fashion_mnist("train")
@@ -203,59 +184,15 @@ def data() -> Iterator[Check]:
     if synthetic := [name for name, origin in source.items() if origin == "synthetic"]:
         text = f"synthetic look-alikes in place of {' and '.join(synthetic)}"
         yield Check("warn", text, "invoke remeasure --stage fetch")
-        yield from _data_sources("to replace them")
     else:
         yield Check("ok", "Fashion-MNIST and the airfoil table are here")
 
 
-def _data_sources(why: str) -> Iterator[Check]:
-    """The first source that has the data."""
-    import requests
-
-    from lab.core.params import PARAMS_FILE, read_yaml
-    from lab.data import datasets, sources
-
-    own, files = sources.own_mirror(), (*sources.FASHION_FILES, sources.AIRFOIL)
-    lacking = [
-        f"{file.folders[0]}/{file.name}"
-        for file in files
-        if not any(map(file.lies_at, [str(file.path), *sources.sources(file, mirrors=[])]))
-    ]
-    if not lacking:
-        yield Check("note", f"{why}: {own or datasets.DATA} has the files", FETCH)
-        return
-    params = read_yaml(PARAMS_FILE)["data"]
-    mirrors = params["mirrors"]["fashion_mnist"]
-    for address in filter(sources.is_address, sources.sources(files[0], mirrors)):
-        try:
-            requests.head(address, timeout=5, allow_redirects=True).raise_for_status()
-        except requests.RequestException:
-            continue
-        yield Check("note", f"{why}: {urlsplit(address).hostname} has the files", FETCH)
-        return
-    text = (
-        f"{why}: no source answers; put the published {', '.join(lacking)} into {own or 'FOLDER'}"
-    )
-    fix = f"export {sources.MIRROR_VARIABLE}={own or 'FOLDER'}"
-    if own or params["if_unreachable"] == "fail":
-        yield Check("FAIL", text, fix, DataError.exit_code)
-    else:
-        yield Check("warn", f"{text}, or labelled synthetic data take their place", fix)
-
-
 def processes() -> Iterator[Check]:
-    """The processes of a run reach each other, and a loader's workers hand over batches."""
+    """The processes of a run reach each other."""
     from lab.core.loopback import check_loopback
-    from lab.machine.fresh_process import SHARED_MEMORY
 
     yield Check("ok", f"processes meet on the interface {check_loopback()}")
-    if not Path(SHARED_MEMORY).exists():
-        return
-    if (size := shutil.disk_usage(SHARED_MEMORY).total / 2**20) < LEAST_SHARED_MIB:
-        what = (
-            f"{SHARED_MEMORY} has {size:.0f} MiB, too little for the batches of a loader's workers"
-        )
-        yield Check("warn", what, "docker run --shm-size=1g")
 
 
 def gpus() -> Iterator[Check]:
