@@ -7,14 +7,7 @@ of the race in `stages.bench_training`. It needs no torch, so that pages can com
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    ModelWrapValidatorHandler,
-    ValidationError,
-    model_validator,
-)
-from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from lab.core.params import Section
 from lab.core.shared_params import (
@@ -178,47 +171,27 @@ class TrainParams(Section):
         Field(min_length=1)
     )
 
-    @model_validator(mode="wrap")
+    @model_validator(mode="before")
     @classmethod
-    def _fill_in_defaults(cls, section: Any, validate: ModelWrapValidatorHandler[Self]) -> Self:
-        """Check each run with the defaults filled in; a wrong default is one mistake."""
+    def _fill_in_defaults(cls, section: Any) -> Any:
+        """Give each run the defaults; wrong ones are a mistake of `defaults` and of no run."""
         try:
-            defaults = dict(section["defaults"])
-            changes = {name: {} if own is None else own for name, own in section["runs"].items()}
+            defaults, runs = dict(section["defaults"]), section["runs"].items()
         except (LookupError, TypeError, ValueError, AttributeError):
-            return validate(section)  # which says what is missing
-        runs = {
-            name: defaults | own if isinstance(own, dict) else own for name, own in changes.items()
-        }
+            return section  # what is missing is said of it
         try:
-            checked = validate({**section, "runs": runs})
-        except ValidationError as error:
-            own_mistakes = [one for one in error.errors() if not _inherited(one["loc"], changes)]
-            raise ValidationError.from_exception_data(
-                cls.__name__, [_again(one) for one in own_mistakes]
-            ) from None
-        for name, run in checked.runs.items():
-            if "momentum" in changes[name] and run.optimizer not in WITH_MOMENTUM:
+            RunParams.model_validate(defaults)
+        except ValidationError:
+            defaults = NOTES.model_dump()
+        filled = {
+            name: defaults | (own or {}) if isinstance(own, dict | None) else own
+            for name, own in runs
+        }
+        for name in (name for name, own in runs if isinstance(own, dict) and "momentum" in own):
+            optimizer = filled[name].get("optimizer")
+            if isinstance(optimizer, str) and optimizer in {*RULES} - {*WITH_MOMENTUM}:
                 raise ValueError(
                     f"optimizer {', '.join(WITH_MOMENTUM)} beside momentum in runs.{name}, got"
-                    f" {run.optimizer}, which has none"
+                    f" {optimizer}, which has none"
                 )
-        return checked
-
-
-def _inherited(place: tuple[int | str, ...], changes: dict[str, Any]) -> bool:
-    """Whether a mistake under `runs` is in a value that the run takes from the defaults."""
-    if len(place) < 3 or place[0] != "runs" or place[2] == "[key]":  # the run's name itself
-        return False
-    return place[2] not in changes[str(place[1])]
-
-
-def _again(error: ErrorDetails) -> InitErrorDetails:
-    """A mistake that was found, as one to be raised."""
-    kind: Any = error["type"]
-    if kind == "value_error":
-        kind = PydanticCustomError("value_error", "{reason}", {"reason": error["msg"]})
-        return InitErrorDetails(type=kind, loc=error["loc"], input=error["input"])
-    return InitErrorDetails(
-        type=kind, loc=error["loc"], input=error["input"], ctx=error.get("ctx", {})
-    )
+        return {**section, "runs": filled}
