@@ -1,7 +1,7 @@
 """The recipe of a training run, and the runs in params.yaml with the defaults that fill the rest.
 
-The one recipe holds for a run of `stages.train`, for a rung of `stages.together` and for a variant
-of the race in `stages.bench_training`. It needs no torch, so that pages can compare recipes.
+One recipe serves the runs of `stages.train` and `stages.together`, and the race of variants in
+`stages.bench_training`. It needs no torch, so that pages can compare recipes.
 """
 
 from collections.abc import Callable, Iterator, Mapping

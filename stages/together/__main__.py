@@ -23,39 +23,34 @@ from lab.timing.runner import write_results
 from lab.training.run_params import NOTES
 from stages.together import findings
 from stages.together.measure import one_run
-from stages.together.measure.ladder import Run, Rung, ladder, runs_of
 from stages.together.measure.params import Params
-from stages.together.measure.time_to_accuracy import (
-    NOTES_RUN,
-    RECORDS,
-    RUNGS,
-    fastest,
-    reached,
-    target_of,
-)
+from stages.together.measure.techniques import TECHNIQUES, Recipe, Run, recipes, runs_of
+from stages.together.measure.time_to_accuracy import NOTES_RUN, RECORDS, fastest, reached, target_of
 
 
 def measure(params: Params) -> list[Measurement]:
-    """Each epoch of each run of each rung that this machine has the devices for, and of records.
+    """Each epoch of each run of each recipe that this machine has the devices for, and of records.
 
-    `stages.train` has trained the records. The fastest rung is quoted, and so has more seeds than
+    `stages.train` has trained the records. The fastest recipe is quoted, and so has more seeds than
     others.
     """
     p, gpus = params.together, torch.cuda.device_count()
-    rungs = {
-        rung.lesson: rung
-        for rung in ladder(computes_in_bf16(one_run.device()))
-        if not gpus or rung.num_gpus <= gpus
+    by_technique = {
+        recipe.technique: recipe
+        for recipe in recipes(computes_in_bf16(one_run.device()))
+        if not gpus or recipe.num_gpus <= gpus
     }
     measured = notes_run(params)
     known = bool(measured)
-    runs = {name: [*runs_of(rung, p, [*rungs], known)] for name, rung in rungs.items()}
+    runs = {
+        name: [*runs_of(recipe, p, [*by_technique], known)] for name, recipe in by_technique.items()
+    }
     for name in RECORDS:
         if name in params.train.runs:
             measured += trained(name, target_of(name))
     jobs = [
-        Job(rung, params.seed + i, one)
-        for name, rung in rungs.items()
+        Job(recipe, params.seed + i, one)
+        for name, recipe in by_technique.items()
         for i in range(p.seeds)
         for one in runs[name]
     ]
@@ -63,30 +58,31 @@ def measure(params: Params) -> list[Measurement]:
     for target in p.targets:
         while (best := quoted(measured, target)) and best.seeds < p.best_seeds:
             seed = params.seed + best.seeds
-            more = [Job(rungs[best.rung], seed, one) for one in runs[best.rung]]
+            recipe = by_technique[best.technique]
+            more = [Job(recipe, seed, one) for one in runs[best.technique]]
             measured += train_all(more, params)
     return measured
 
 
 class Job(NamedTuple):
-    """A run of a rung, with a seed."""
+    """A run of a recipe, with a seed."""
 
-    rung: Rung
+    recipe: Recipe
     seed: int
     run: Run
 
 
 class Quoted(NamedTuple):
-    """The rung whose seconds a page quotes, and how many seeds it has."""
+    """The technique whose seconds a page quotes, and how many seeds it has."""
 
-    rung: str
+    technique: str
     seeds: int
 
 
 def quoted(measured: Sequence[Measurement], target: int) -> Quoted | None:
     """The fastest of those that were trained whole; None if none of them reached the accuracy."""
-    ways = reached(Results(measured), dict.fromkeys(RUNGS, target))
-    best = fastest({rung: found for rung, found in ways.items() if not found.extrapolated})
+    ways = reached(Results(measured), dict.fromkeys(TECHNIQUES, target))
+    best = fastest({name: found for name, found in ways.items() if not found.extrapolated})
     return Quoted(best, len(ways[best].seconds)) if best else None
 
 
@@ -101,23 +97,25 @@ def train_all(jobs: Sequence[Job], params: Params) -> Iterator[Measurement]:
     turns += [i for i, job in enumerate(jobs) if not job.run.in_part]
     found: list[list[list[one_run.EpochResult]]] = [[] for _ in jobs]
     for i in tqdm(turns, "together", leave=False, disable=None):
-        name = f"a run of {jobs[i].rung.lesson!r}"
-        found[i].append(call_in_subprocess(name, one_run.train_rung, *jobs[i], params))
+        name = f"a run of {jobs[i].recipe.technique!r}"
+        found[i].append(call_in_subprocess(name, one_run.train_recipe, *jobs[i], params))
     for job, of_processes in zip(jobs, found, strict=True):
-        devices = one_run.devices_of(job.rung, params.devices)
+        devices = one_run.devices_of(job.recipe, params.devices)
         columns = {"target": job.run.target, "seed": job.seed}
         about = (devices.kind, devices.threads, "", columns)
         for epoch, samples in enumerate(zip(*of_processes, strict=True), 1):
             seconds = tuple(round(seconds, 4) for seconds, _ in samples)
-            yield Measurement("seconds", job.rung.lesson, epoch, seconds, "s", *about)
+            yield Measurement("seconds", job.recipe.technique, epoch, seconds, "s", *about)
             for _, percent in samples:
                 if percent is not None:
                     accuracy = (round(percent, 4),)
-                    yield Measurement("accuracy", job.rung.lesson, epoch, accuracy, "%", *about)
+                    yield Measurement(
+                        "accuracy", job.recipe.technique, epoch, accuracy, "%", *about
+                    )
 
 
 def notes_run(params: Params) -> list[Measurement]:
-    """The epochs of the notes' recipe in `stages.train`: as many as each rung of its steps needs.
+    """The epochs of the notes' recipe in `stages.train`: all recipes with its steps need as many.
 
     None where that run has fewer seeds or images than are asked for, or ended below the accuracy.
     """

@@ -2,24 +2,17 @@
 
 from lab.results.findings import AS_FAST, Finding, Over, Samples, median, of_one_run, ratio
 from lab.results.measurements import Results
-from stages.together.measure.time_to_accuracy import (
-    NOTES_WAY,
-    RECORDS,
-    RUNGS,
-    SecondsTo,
-    fastest,
-    reached,
-    target_of,
-)
+from stages.together.measure.techniques import NOTES_WAY, TECHNIQUES
+from stages.together.measure.time_to_accuracy import RECORDS, SecondsTo, fastest, reached, target_of
 
 METRICS = ("best_to_83_s", "notes_to_83_s", "speedup_to_83", "record_90_s", "record_92_s")
 
 
 def findings(results: Results) -> dict[str, Finding]:
-    """Seconds to each accuracy, by the notes' code and by the fastest rung, over seeds."""
+    """Seconds to each accuracy, by the notes' code and by the fastest recipe, over seeds."""
     found: dict[str, Finding] = {}
     for target in targets_of(results):
-        ways = reached(results, dict.fromkeys(RUNGS, target))
+        ways = reached(results, dict.fromkeys(TECHNIQUES, target))
         best = fastest(ways)
         if best:
             found[f"best_to_{target}_s"] = over_seeds(ways[best])
@@ -44,8 +37,8 @@ def over_seeds(way: SecondsTo) -> Finding:
 
 def targets_of(results: Results) -> list[int]:
     """The accuracies in percent to which all techniques together were trained."""
-    ladder = [m for m in results.measurements if m.variant in RUNGS]
-    last = [int(m.columns["target"]) for m in ladder if m.variant == ladder[-1].variant]
+    measured = [m for m in results.measurements if m.variant in TECHNIQUES]
+    last = [int(m.columns["target"]) for m in measured if m.variant == measured[-1].variant]
     return sorted(set(last) - {0})
 
 

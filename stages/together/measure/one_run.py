@@ -1,4 +1,4 @@
-"""One run of a rung, in a process of its own.
+"""One run of a recipe, in a process of its own.
 
 The clock starts when the first batch is loaded. It counts loading, warming up and all steps, and
 leaves out imports and the evaluation after each epoch.
@@ -23,39 +23,39 @@ from lab.training.loop import train
 from lab.training.notes_loop import EpochClock, notes_epoch, to_contiguous
 from lab.training.steps.by_name import model_and_step
 from lab.training.trainer import Trainer
-from stages.together.measure.ladder import Run, Rung
 from stages.together.measure.params import Params
+from stages.together.measure.techniques import Recipe, Run
 
 NOTES_WORKERS = 4  # of their loader, where a GPU leaves the processor to it
 EpochResult = tuple[float, float | None]  # seconds since the start, accuracy in percent
 
 
-def train_rung(rung: Rung, seed: int, run: Run, params: Params) -> list[EpochResult]:
+def train_recipe(recipe: Recipe, seed: int, run: Run, params: Params) -> list[EpochResult]:
     """Train the run's epochs; at a constant rate until the accuracy is its target.
 
     Where only a part of an epoch is timed, one pair: the seconds of a whole one and no accuracy.
     """
     p = params.together
-    if rung.keeps_memory:
+    if recipe.keeps_memory:
         disable_malloc_trim()
-    devices = devices_of(rung, params.devices).devices
-    allow_tf32(precision_on(devices[0], rung.precision))
+    devices = devices_of(recipe, params.devices).devices
+    allow_tf32(precision_on(devices[0], recipe.precision))
     torch.manual_seed(seed)  # of the notes' loader
-    train_images = min(p.train_images, rung.train_images)
+    train_images = min(p.train_images, recipe.train_images)
     train_set = to_tensors(read_fashion_mnist("train").first(train_images))
     test_set = to_tensors(read_fashion_mnist("t10k").first(p.test_images))
-    rung = rung.but(num_epochs=run.num_epochs)
-    if rung.loop == "engine":
+    recipe = recipe.but(num_epochs=run.num_epochs)
+    if recipe.loop == "engine":
         if run.in_part:
-            return [(_seconds_of_an_epoch(rung, seed, p.timed_steps, devices, train_set), None)]
-        epochs = _by_the_engine(rung, seed, devices, train_set, test_set)
+            return [(_seconds_of_an_epoch(recipe, seed, p.timed_steps, devices, train_set), None)]
+        epochs = _by_the_engine(recipe, seed, devices, train_set, test_set)
     else:
         steps = p.timed_steps if run.in_part else None
-        epochs = _by_the_notes(rung, seed, steps, devices[0], train_set, test_set)
+        epochs = _by_the_notes(recipe, seed, steps, devices[0], train_set, test_set)
     results = []
     for seconds, percent in epochs:
         results.append((seconds, percent))
-        if rung.schedule == "constant" and percent is not None and percent >= run.target:
+        if recipe.schedule == "constant" and percent is not None and percent >= run.target:
             break
     return results
 
@@ -65,22 +65,22 @@ def device() -> torch.device:
     return torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
 
 
-def devices_of(rung: Rung, params: DeviceParams) -> Devices:
+def devices_of(recipe: Recipe, params: DeviceParams) -> Devices:
     """GPUs, or virtual devices; one that is alone has all cores, unless params say how many."""
-    if torch.cuda.is_available() or rung.num_gpus > 1:
-        return resolve(rung.num_gpus, params)
+    if torch.cuda.is_available() or recipe.num_gpus > 1:
+        return resolve(recipe.num_gpus, params)
     return processor(usable_cores() if params.cpu_threads == "auto" else params.cpu_threads)
 
 
 def _by_the_engine(
-    rung: Rung,
+    recipe: Recipe,
     seed: int,
     devices: list[torch.device],
     train_set: LabelledImages,
     test_set: LabelledImages,
 ) -> Iterator[EpochResult]:
     """Training's own steps."""
-    model, step = model_and_step(_net(rung, seed), devices, rung)
+    model, step = model_and_step(_net(recipe, seed), devices, recipe)
     start = read_clock(devices)
     trainer = Trainer(model, step, train_set)
     before = read_clock(devices) - start
@@ -91,13 +91,17 @@ def _by_the_engine(
 
 
 def _seconds_of_an_epoch(
-    rung: Rung, seed: int, num_steps: int, devices: list[torch.device], train_set: LabelledImages
+    recipe: Recipe,
+    seed: int,
+    num_steps: int,
+    devices: list[torch.device],
+    train_set: LabelledImages,
 ) -> float:
     """By its first steps, without the very first if there are more: it makes kernels."""
-    trainer = Trainer(*model_and_step(_net(rung, seed), devices, rung), train_set)
-    batches = epoch_order(trainer.num_images, seed, 1).split(rung.batch_size)
+    trainer = Trainer(*model_and_step(_net(recipe, seed), devices, recipe), train_set)
+    batches = epoch_order(trainer.num_images, seed, 1).split(recipe.batch_size)
     some = [rows.to(devices[0]) for rows in batches[: num_steps + 1]]
-    rates = [rung.lr] * len(some)
+    rates = [recipe.lr] * len(some)
     losses = torch.zeros(len(some), device=trainer.device)  # elsewhere each step would be awaited
     untimed = min(1, len(some) - 1)
     trainer.take(some[:untimed], rates, losses)
@@ -106,12 +110,12 @@ def _seconds_of_an_epoch(
     return (read_clock(devices) - start) / (len(some) - untimed) * len(batches)
 
 
-def _net(rung: Rung, seed: int) -> nn.Module:
-    return MODELS[rung.net](torch.Generator().manual_seed(seed))
+def _net(recipe: Recipe, seed: int) -> nn.Module:
+    return MODELS[recipe.net](torch.Generator().manual_seed(seed))
 
 
 def _by_the_notes(
-    rung: Rung,
+    recipe: Recipe,
     seed: int,
     timed_steps: int | None,
     device: torch.device,
@@ -119,18 +123,18 @@ def _by_the_notes(
     test_set: LabelledImages,
 ) -> Iterator[EpochResult]:
     """The notes' loop, over their loader or over images in memory."""
-    net = to_contiguous(_net(rung, seed)).to(device)
+    net = to_contiguous(_net(recipe, seed)).to(device)
     num_images = len(train_set[1])
-    whole = -(-num_images // rung.batch_size)
+    whole = -(-num_images // recipe.batch_size)
     seconds = 0.0
-    for epoch in range(1, rung.num_epochs + 1):
-        workers = NOTES_WORKERS if device.type == "cuda" and rung.loop == "loader" else 0
+    for epoch in range(1, recipe.num_epochs + 1):
+        workers = NOTES_WORKERS if device.type == "cuda" and recipe.loop == "loader" else 0
         steps = timed_steps or whole
-        clock = EpochClock.of([device], num_images, rung.batch_size, steps, workers)
-        side = receptive_size(net) if rung.crops else None
+        clock = EpochClock.of([device], num_images, recipe.batch_size, steps, workers)
+        side = receptive_size(net) if recipe.crops else None
         order = epoch_order(num_images, seed, epoch)
-        batches = _batches(rung, train_set, order, workers, side)
-        seconds += whole * notes_epoch(net, batches, rung.lr, clock)
+        batches = _batches(recipe, train_set, order, workers, side)
+        seconds += whole * notes_epoch(net, batches, recipe.lr, clock)
         if timed_steps:
             yield seconds, None
             return
@@ -139,20 +143,20 @@ def _by_the_notes(
 
 
 def _batches(
-    rung: Rung, train_set: LabelledImages, order: Tensor, num_workers: int, side: int | None
+    recipe: Recipe, train_set: LabelledImages, order: Tensor, num_workers: int, side: int | None
 ) -> Iterable[tuple[Tensor, Tensor]]:
     """The batches of an epoch: loaded as the notes do, or made from bytes in memory.
 
     Of images in memory only the first `side` rows and columns, if it is given.
     """
-    if rung.loop == "loader":
-        # torchvision takes a second to import, which other rungs need not spend
+    if recipe.loop == "loader":
+        # torchvision takes a second to import, which other recipes need not spend
         from lab.data import loaders
 
         images = Subset(loaders.book_images(), range(len(order)))
-        return loaders.loader(images, rung.batch_size, num_workers)
+        return loaders.loader(images, recipe.batch_size, num_workers)
     bytes_, labels = train_set
     return (
         (bytes_[rows, :side, :side].unsqueeze(1).to(torch.float32).div_(255), labels[rows])
-        for rows in order.split(rung.batch_size)
+        for rows in order.split(recipe.batch_size)
     )

@@ -1,4 +1,4 @@
-"""How long a rung takes to an accuracy, by the measurements of its runs.
+"""How long training with a technique takes to an accuracy, by the measurements of its runs.
 
 Each epoch of a run is a measurement of the experiment `seconds`, of training since the run's start,
 and, where it was trained whole, of `accuracy`, on the test images in percent. x is the epoch; the
@@ -9,38 +9,16 @@ which gives a sample. NOTES_RUN, which `stages.train` took, tells how many epoch
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from statistics import fmean, median
 from typing import NamedTuple
 
 from lab.results.measurements import Results
+from stages.together.measure.techniques import ONE_CYCLE, SAME_STEPS, TECHNIQUES
 
-NOTES_WAY = "baseline: the notes' code"
-BF16 = "bfloat16"
-HE = "He initialization"
-MOMENTUM = "Nesterov momentum"
-ONE_CYCLE = "one-cycle schedule"
-RUNGS = (
-    NOTES_WAY,
-    "data set in memory",
-    "skip pixels LeNet never uses",
-    "channels-last layout",
-    "reuse freed memory",
-    BF16,
-    HE,
-    MOMENTUM,
-    ONE_CYCLE,
-    *("batch size 128", "two devices"),
-)
 NOTES_RUN = "lenet_1gpu"  # of train.runs: the notes' recipe, ten epochs of it
-SAME_STEPS = RUNGS[: RUNGS.index(HE)]  # but for rounding
-AT_A_CONSTANT_RATE = (NOTES_RUN, *RUNGS[: RUNGS.index(ONE_CYCLE)])
+AT_A_CONSTANT_RATE = (NOTES_RUN, *takewhile(lambda name: name != ONE_CYCLE, TECHNIQUES))
 RECORDS = ("record_83", "record_90", "record_92")  # of train.runs: small nets, by their targets
-
-
-def timed_in_part(rungs: Sequence[str], epochs_known: bool) -> list[str]:
-    """Those of SAME_STEPS; not the last where it is trained to know how many epochs they need."""
-    same = [rung for rung in SAME_STEPS if rung in rungs]
-    return same if epochs_known else same[:-1]
 
 
 def target_of(run: str) -> int:
@@ -50,7 +28,7 @@ def target_of(run: str) -> int:
 
 @dataclass(frozen=True)
 class SecondsTo:
-    """Seconds of a rung to an accuracy, one for each seed.
+    """Seconds of a technique to an accuracy, one for each seed.
 
     Attributes:
         seconds: of training; where the accuracy was not reached, until training ended.
@@ -82,26 +60,26 @@ class SecondsTo:
 
 
 def reached(results: Results, targets: Mapping[str, int]) -> dict[str, SecondsTo]:
-    """The rungs and runs that reached their accuracies."""
+    """The techniques and runs that reached their accuracies."""
     measured = {way: seconds_to(results, way, target) for way, target in targets.items()}
     return {way: found for way, found in measured.items() if found and found.reached}
 
 
 def fastest(ways: Mapping[str, SecondsTo]) -> str | None:
-    """The rung that took the least time."""
-    return min(ways, key=lambda rung: ways[rung].median, default=None)
+    """The technique that took the least time."""
+    return min(ways, key=lambda technique: ways[technique].median, default=None)
 
 
-def seconds_to(results: Results, rung: str, target: int) -> SecondsTo | None:
-    """The seconds of a rung to `target` percent; None where it was not measured.
+def seconds_to(results: Results, technique: str, target: int) -> SecondsTo | None:
+    """The seconds of a technique to `target` percent; None where it was not measured.
 
     At a constant rate a run passes all lower targets, and the first epoch that is as good counts.
     One cycle of rates counts to its end, and only for the target that it was planned for.
     """
-    runs = _runs(results, rung)
+    runs = _runs(results, technique)
     if runs and not any(run.accuracies for run in runs):
         return _extrapolated(results, runs, target)
-    one_cycle = rung not in AT_A_CONSTANT_RATE
+    one_cycle = technique not in AT_A_CONSTANT_RATE
     ends = [
         (run, len(run.accuracies) if one_cycle else _epochs_to(run, target))
         for run in runs
@@ -126,9 +104,9 @@ class _Run(NamedTuple):
     accuracies: list[float]
 
 
-def _runs(results: Results, rung: str) -> list[_Run]:
-    """The runs of a rung, one for each target and seed."""
-    columns = (m.columns for m in results.series("seconds", rung))
+def _runs(results: Results, technique: str) -> list[_Run]:
+    """The runs of a technique, one for each target and seed."""
+    columns = (m.columns for m in results.series("seconds", technique))
     runs = dict.fromkeys((each["target"], each["seed"]) for each in columns)
     return [
         _Run(
@@ -136,7 +114,7 @@ def _runs(results: Results, rung: str) -> list[_Run]:
             *(
                 [
                     median(m.values)
-                    for m in results.series(experiment, rung, target=target, seed=seed)
+                    for m in results.series(experiment, technique, target=target, seed=seed)
                 ]
                 for experiment in ("seconds", "accuracy")
             ),

@@ -19,22 +19,24 @@ from lab.report.page import Figure
 from lab.results.findings import Finding, Findings
 from lab.results.measurements import Results
 from stages.together.findings import records, targets_of
-from stages.together.measure.time_to_accuracy import (
+from stages.together.measure.techniques import (
     BF16,
     HE,
     MOMENTUM,
-    NOTES_RUN,
     NOTES_WAY,
     ONE_CYCLE,
-    RUNGS,
     SAME_STEPS,
+    TECHNIQUES,
+)
+from stages.together.measure.time_to_accuracy import (
+    NOTES_RUN,
     SecondsTo,
     fastest,
     seconds_to,
     target_of,
 )
 
-BATCH, SPLIT = RUNGS[-2:]
+BATCH, SPLIT = [*TECHNIQUES][-2:]
 TAKE_HOME = ONE_CYCLE  # what lenet_83.py does
 WHERE = {  # the page that explains a change
     NOTES_WAY: "bench_training",
@@ -55,15 +57,15 @@ WHERE = {  # the page that explains a change
 class Row:
     """A row of the staircase: the one above with one more change."""
 
-    rung: str
+    technique: str
     found: SecondsTo
     kind: str  # of its devices
 
     @property
     def label(self) -> str:
         """What it changes, in words."""
-        if self.rung != SPLIT:
-            return translation(self.rung)
+        if self.technique != SPLIT:
+            return translation(self.technique)
         halves = {
             "cpu-virtual": say("split over two CPU halves"),
             "cuda-shared": say("split in two on one GPU"),
@@ -89,7 +91,7 @@ class Row:
     @property
     def where(self) -> str:
         """The stage whose page explains it."""
-        return WHERE[self.rung]
+        return WHERE[self.technique]
 
     @property
     def seconds(self) -> float:
@@ -122,9 +124,11 @@ HEADING = 0.75  # of a row's height
 def values(results: Results, found: Findings) -> dict[str, object]:
     target, *further = targets_of(results)
     rows, later = staircase(results, target), {each: staircase(results, each) for each in further}
-    first, last, of = rows[0], rows[-1], {row.rung: row for row in rows}
-    start = [row for row in rows if row.rung in SAME_STEPS][-1]
-    alike = [row.epoch_s for row in rows if row.rung in (start.rung, HE, MOMENTUM, ONE_CYCLE)]
+    first, last, of = rows[0], rows[-1], {row.technique: row for row in rows}
+    start = [row for row in rows if row.technique in SAME_STEPS][-1]
+    alike = [
+        row.epoch_s for row in rows if row.technique in (start.technique, HE, MOMENTUM, ONE_CYCLE)
+    ]
     best = best_of(rows)
     return {
         "target": target,
@@ -141,9 +145,11 @@ def values(results: Results, found: Findings) -> dict[str, object]:
         "first": first,
         "last": last,
         "start": start,
-        "after_one": _after_one(results, NOTES_RUN if start.found.extrapolated else start.rung),
+        "after_one": _after_one(
+            results, NOTES_RUN if start.found.extrapolated else start.technique
+        ),
         "after_one_he": _after_one(results, HE),
-        "split_from": of[BATCH].epoch_s if BATCH in of and last.rung == SPLIT else None,
+        "split_from": of[BATCH].epoch_s if BATCH in of and last.technique == SPLIT else None,
         "alike": Finding(median(alike), min(alike), max(alike)),
         "records": {target_of(run): found[f"{run}_s"] for run in records(results)},
         "nets": {
@@ -162,21 +168,21 @@ def figures(results: Results, found: Findings) -> list[Figure]:
 
 def staircase(results: Results, target: int) -> list[Row]:
     """The rows that were measured, in order."""
-    kinds = {m.variant: m.device_kind for m in results.measurements if m.variant in RUNGS}
-    measured = ((rung, seconds_to(results, rung, target)) for rung in kinds)
-    return [Row(rung, found, str(kinds[rung])) for rung, found in measured if found]
+    kinds = {m.variant: m.device_kind for m in results.measurements if m.variant in TECHNIQUES}
+    measured = ((technique, seconds_to(results, technique, target)) for technique in kinds)
+    return [Row(technique, found, str(kinds[technique])) for technique, found in measured if found]
 
 
-def _after_one(results: Results, rung: str) -> float:
+def _after_one(results: Results, technique: str) -> float:
     """Test accuracy in percent after the first epoch, of several seeds the median."""
-    first = [m for m in results.series("accuracy", rung) if m.x == 1]
+    first = [m for m in results.series("accuracy", technique) if m.x == 1]
     return median(value for m in first for value in m.values) if first else 0.0
 
 
 def best_of(rows: Sequence[Row]) -> Row:
     """The fastest row of those that reached the accuracy; the last one if none did."""
-    best = fastest({row.rung: row.found for row in rows if row.found.reached})
-    return next((row for row in rows if row.rung == best), rows[-1])
+    best = fastest({row.technique: row.found for row in rows if row.found.reached})
+    return next((row for row in rows if row.technique == best), rows[-1])
 
 
 def gain_of(above: Row, row: Row) -> str:

@@ -26,8 +26,8 @@ from lab.training.trainer import Trainer
 from stages.bench_async.measure import timing_mistakes
 from stages.bench_async.measure.params import Params as AsyncParams
 from stages.together.measure import one_run
-from stages.together.measure.ladder import Run, ladder
 from stages.together.measure.params import Params as TogetherParams
+from stages.together.measure.techniques import Run, recipes
 from tests.helpers import recipe, write_data
 
 AUTO = {"cpu_threads": "auto"}
@@ -83,7 +83,7 @@ def waits_of(call) -> int:
     return simulated_cuda.host_waits() - before
 
 
-def test_a_rung_that_is_timed_in_part_runs_ahead(data, monkeypatch):
+def test_a_recipe_that_is_timed_in_part_runs_ahead(data, monkeypatch):
     """As those that are trained whole do: no step waits for the one before."""
     waits, take = [], Trainer.take
 
@@ -92,7 +92,7 @@ def test_a_rung_that_is_timed_in_part_runs_ahead(data, monkeypatch):
 
     monkeypatch.setattr(Trainer, "take", counting)
     params = load(TogetherParams)
-    one_run.train_rung(ladder(True)[-1], 0, Run(0, 1, in_part=True), params)
+    one_run.train_recipe(recipes(True)[-1], 0, Run(0, 1, in_part=True), params)
     assert set(waits) == {0}
 
 

@@ -1,4 +1,4 @@
-"""The file to take home is the ladder's fastest row: network, rates, steps, accuracy."""
+"""The file to take home is the fastest row: network, rates, steps, accuracy."""
 
 import gzip
 import re
@@ -19,15 +19,17 @@ from lab.results.documents import read_results
 from lab.training.steps.by_name import model_and_step
 from lab.training.trainer import Trainer
 from stages.together import lenet_83
-from stages.together.measure.ladder import ladder
-from stages.together.measure.time_to_accuracy import RUNGS, fastest, reached
+from stages.together.measure.techniques import TECHNIQUES, recipes
+from stages.together.measure.time_to_accuracy import fastest, reached
 from stages.together.page.figures import TAKE_HOME
 from tests.helpers import COMMITTED, ROOT, write_data
 
 RESULTS = read_results(COMMITTED / "reports" / "together")
-FASTEST = fastest(reached(RESULTS, dict.fromkeys(RUNGS, 83)))
+FASTEST = fastest(reached(RESULTS, dict.fromkeys(TECHNIQUES, 83)))
 [RECIPE] = [
-    rung.but(precision="fp32", num_epochs=1) for rung in ladder(bf16=True) if rung.lesson == FASTEST
+    recipe.but(precision="fp32", num_epochs=1)
+    for recipe in recipes(bf16=True)
+    if recipe.technique == FASTEST
 ]
 
 

@@ -1,4 +1,4 @@
-"""The ladder: each rung one lesson above the one before, and runs that train by them."""
+"""The recipes: each one technique more than the one before, and runs that train by them."""
 
 import itertools
 from dataclasses import replace
@@ -11,21 +11,21 @@ from lab.core.params import load
 from lab.results.measurements import Measurement, Results
 from stages.together import __main__ as stage
 from stages.together.findings import findings
-from stages.together.measure.ladder import Run, ladder
-from stages.together.measure.one_run import train_rung
+from stages.together.measure.one_run import train_recipe
 from stages.together.measure.params import Params
-from stages.together.measure.time_to_accuracy import (
+from stages.together.measure.techniques import (
     BF16,
     HE,
     MOMENTUM,
-    NOTES_RUN,
     NOTES_WAY,
     ONE_CYCLE,
-    RUNGS,
     SAME_STEPS,
-    seconds_to,
+    TECHNIQUES,
+    Run,
+    recipes,
     timed_in_part,
 )
+from stages.together.measure.time_to_accuracy import NOTES_RUN, seconds_to
 from stages.together.page.figures import (
     FASTER,
     FEWER,
@@ -37,7 +37,7 @@ from stages.together.page.figures import (
 )
 from tests.helpers import edit_params, write_data
 
-LADDER = {rung.lesson: rung for rung in ladder(bf16=True)}
+RECIPES = {recipe.technique: recipe for recipe in recipes(bf16=True)}
 SMALL = {
     "train_images": 600,
     "test_images": 100,
@@ -58,55 +58,61 @@ def params(project):
     torch.set_num_threads(threads)
 
 
-def test_each_rung_adds_one_lesson():
+def test_each_recipe_adds_one_technique():
     """Momentum, and a schedule, need a rate of their own; a schedule its numbers of epochs."""
-    for below, rung in itertools.pairwise(LADDER.values()):
-        before, after = below.model_dump(), rung.model_dump()
-        changed = {key for key in after if before[key] != after[key]} - {"lesson", "lr", "epochs"}
-        assert len(changed) == 1, rung.lesson
+    for below, recipe in itertools.pairwise(RECIPES.values()):
+        before, after = below.model_dump(), recipe.model_dump()
+        changed = {key for key in after if before[key] != after[key]} - {
+            "technique",
+            "lr",
+            "epochs",
+        }
+        assert len(changed) == 1, recipe.technique
 
 
 def test_the_notes_loop_in_memory_and_the_engine_take_the_same_steps(params):
     """From weights that learn at once, so that the accuracy tells."""
     loop, engine = (
-        [a for _, a in train_rung(rung.but(net="lenet_he"), 3, Run(101, 2), params)]
-        for rung in (LADDER["skip pixels LeNet never uses"], LADDER["reuse freed memory"])
+        [a for _, a in train_recipe(recipe.but(net="lenet_he"), 3, Run(101, 2), params)]
+        for recipe in (RECIPES["skip pixels LeNet never uses"], RECIPES["reuse freed memory"])
     )
     assert loop == pytest.approx(engine, abs=2)
     assert max(loop) > 20
 
 
-@pytest.mark.parametrize("rung", LADDER.values(), ids=lambda rung: rung.lesson)
-def test_a_part_of_an_epoch_tells_the_seconds_of_a_whole_one(params, rung):
-    [(seconds, accuracy)] = train_rung(rung, 0, Run(0, 1, in_part=True), params)
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.technique)
+def test_a_part_of_an_epoch_tells_the_seconds_of_a_whole_one(params, recipe):
+    [(seconds, accuracy)] = train_recipe(recipe, 0, Run(0, 1, in_part=True), params)
     assert seconds > 0
     assert accuracy is None
 
 
 def test_at_a_constant_rate_training_ends_at_the_target_and_one_cycle_at_its_end(params):
-    at_once = train_rung(LADDER[HE], 0, Run(1, 5), params)
+    at_once = train_recipe(RECIPES[HE], 0, Run(1, 5), params)
     assert len(at_once) == 1
-    whole = train_rung(LADDER[ONE_CYCLE], 0, Run(1, 3), params)
+    whole = train_recipe(RECIPES[ONE_CYCLE], 0, Run(1, 3), params)
     assert len(whole) == 3
     assert sorted(s for s, _ in whole) == [s for s, _ in whole], "seconds since the start"
 
 
-def test_without_instructions_for_bfloat16_the_ladder_is_in_float32():
-    found = ladder(bf16=False)
-    assert {rung.precision for rung in found} == {"fp32"}
-    lessons = [rung.lesson for rung in found]
-    assert lessons == [lesson for lesson in RUNGS if lesson != BF16]
-    assert timed_in_part(lessons, epochs_known=False) == [*RUNGS[:4]], "the next is trained whole"
-    assert timed_in_part(lessons, epochs_known=True) == [*RUNGS[:5]]
+def test_without_instructions_for_bfloat16_all_recipes_are_in_float32():
+    found = recipes(bf16=False)
+    assert {recipe.precision for recipe in found} == {"fp32"}
+    names = [recipe.technique for recipe in found]
+    assert names == [name for name in TECHNIQUES if name != BF16]
+    assert timed_in_part(names, epochs_known=False) == [*TECHNIQUES][:4], (
+        "the next is trained whole"
+    )
+    assert timed_in_part(names, epochs_known=True) == [*TECHNIQUES][:5]
 
 
-def epochs(rung, target, seed, seconds, percents):
+def epochs(recipe, target, seed, seconds, percents):
     """The measurements of a run: each of its epochs takes so many seconds."""
     columns = {"target": target, "seed": seed}
     for epoch, percent in enumerate(percents, 1):
-        yield Measurement("seconds", rung, epoch, (seconds * epoch,), columns=columns)
+        yield Measurement("seconds", recipe, epoch, (seconds * epoch,), columns=columns)
         if percent is not None:
-            yield Measurement("accuracy", rung, epoch, (percent,), columns=columns)
+            yield Measurement("accuracy", recipe, epoch, (percent,), columns=columns)
 
 
 MEASURED = [
@@ -191,17 +197,19 @@ def test_the_fastest_row_is_trained_with_more_seeds_and_so_is_one_that_then_is_f
     """The second seed of one cycle is slow, and the row above it becomes the fastest."""
     asked = []
 
-    def call(name, function, rung, seed, run, params):
-        asked.append((rung.lesson, seed))
-        slow = 3.0 if (rung.lesson, seed) == (ONE_CYCLE, 1) else 0.0
-        return [(10.0 + slow - RUNGS.index(rung.lesson) % 9, None if run.in_part else 84.0)]
+    def call(name, function, recipe, seed, run, params):
+        asked.append((recipe.technique, seed))
+        slow = 3.0 if (recipe.technique, seed) == (ONE_CYCLE, 1) else 0.0
+        return [
+            (10.0 + slow - [*TECHNIQUES].index(recipe.technique) % 9, None if run.in_part else 84.0)
+        ]
 
     monkeypatch.setattr(stage, "call_in_subprocess", call)
     monkeypatch.setattr(stage, "RECORDS", ())
     results = Results(stage.measure(params))
-    assert [seed for rung, seed in asked if rung == ONE_CYCLE] == [0, 1]
-    assert [seed for rung, seed in asked if rung == MOMENTUM] == [0, 1, 2]
-    assert len(asked) == len({rung for rung, _ in asked}) + 1 + 2
+    assert [seed for recipe, seed in asked if recipe == ONE_CYCLE] == [0, 1]
+    assert [seed for recipe, seed in asked if recipe == MOMENTUM] == [0, 1, 2]
+    assert len(asked) == len({recipe for recipe, _ in asked}) + 1 + 2
     assert findings(results)["best_to_83_s"].n == 3
 
 
@@ -226,7 +234,7 @@ ONE_SEED = Results(
 def test_a_row_gains_by_faster_or_by_fewer_epochs_or_not_at_all():
     """Momentum never reaches the accuracy, so the row after it is compared with the one before."""
     groups = groups_of(staircase(ONE_SEED, 83))
-    assert [(gain, [row.rung for _, row in of]) for gain, of in groups] == [
+    assert [(gain, [row.technique for _, row in of]) for gain, of in groups] == [
         (FASTER, [BF16]),
         (FEWER, [HE]),
         (MISSED, [MOMENTUM]),
@@ -244,6 +252,6 @@ def test_the_two_gains_of_the_title_make_up_the_speed_up():
     assert (found["below"], found["speedup"].value, found["speedup"].decides) == (2, 8.0, False)
     assert (found["best_s"].value, found["best_s"].low, found["best_s"].high) == (5.0, 4.0, 6.0)
     found = values(ONE_SEED, findings(ONE_SEED))
-    assert found["best"].rung == ONE_CYCLE
+    assert found["best"].technique == ONE_CYCLE
     assert (found["by_faster_epochs"], found["by_fewer_epochs"]) == (4.0, 2.0)
     assert found["speedup"].value == pytest.approx(8.0)
