@@ -5,7 +5,7 @@ import numpy as np
 from lab.results.findings import Finding, Samples, combine, exact, median, ratio, share_of_cases
 from lab.results.measurements import Results
 from lab.results.stats import SMALLEST_EFFECT, Range
-from stages.bench_compile.measure.params import (
+from stages.bench_compile.measure.names import (
     AOT,
     BUILT_FORMS,
     COMPILE,

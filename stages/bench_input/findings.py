@@ -3,7 +3,7 @@
 from lab.data.datasets import FASHION_COUNTS
 from lab.results.findings import AS_LONG, Finding, Samples, combine, median, ratio
 from lab.results.measurements import Results
-from stages.bench_input.measure.params import BOOK, NO_WORKERS, RESIDENT, WHOLE
+from stages.bench_input.measure.names import BOOK, NO_WORKERS, RESIDENT, WHOLE
 
 METRICS = ("resident_over_book", "the_books_loader_epoch_s")
 EPOCH_IMAGES = FASHION_COUNTS["train"]

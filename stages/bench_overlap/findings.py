@@ -3,13 +3,7 @@
 from lab.results.findings import Finding, median, ratio
 from lab.results.measurements import Results
 from lab.results.stats import ANY
-from stages.bench_overlap.measure.params import (
-    AS_THE_BOOK,
-    BESIDE,
-    PARTS,
-    SAME_IN_TURN,
-    TWO_STREAMS,
-)
+from stages.bench_overlap.measure.names import AS_THE_BOOK, BESIDE, PARTS, SAME_IN_TURN, TWO_STREAMS
 
 METRICS = ("overlap_fraction", "speedup")
 NOTES = "the notes' non_blocking, one stream"

@@ -17,7 +17,7 @@ from lab.timing.conditions import LoadMonitor, conditions
 from lab.timing.deadline import traces_folder
 from lab.timing.runner import write_results
 from stages.bench_training import findings
-from stages.bench_training.measure import params as names
+from stages.bench_training.measure import names
 from stages.bench_training.measure.params import Params, TrainingParams
 from stages.bench_training.measure.race import race
 from stages.bench_training.measure.variants import (

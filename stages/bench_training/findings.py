@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from lab.results.findings import Finding, Samples, combine, exact, median, missing, ratio
 from lab.results.measurements import Measurement, Results
 from lab.results.reasons import NOT_MEASURED, Reason
-from stages.bench_training.measure import params as names
+from stages.bench_training.measure import names
 
 METRICS = (
     "lenet_fp32_speedup",

@@ -17,7 +17,8 @@ from lab.results.measurements import Measurement
 from lab.timing.runner import measure_in_processes, write_results
 from stages.convergence import findings
 from stages.convergence.measure.epochs_to_target import Trainer, measure_epochs
-from stages.convergence.measure.params import NETS, STEMS, ConvergenceParams, Params
+from stages.convergence.measure.names import NETS, STEMS
+from stages.convergence.measure.params import ConvergenceParams, Params
 from stages.convergence.measure.short_runs import measure_short_runs, measure_stems
 from stages.convergence.measure.time_per_image import NOTES_SIDE, measure_times
 

@@ -19,7 +19,7 @@ from lab.results.findings import (
 from lab.results.measurements import Results
 from lab.results.reasons import NOT_MEASURED, TARGET_MISSED, Reason
 from lab.results.stats import PERCENT
-from stages.convergence.measure.params import (
+from stages.convergence.measure.names import (
     FIXED,
     LARS,
     LENET,

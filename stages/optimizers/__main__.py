@@ -14,7 +14,8 @@ from lab.results.measurements import Measurement
 from lab.timing.runner import Benchmark
 from stages.optimizers import findings
 from stages.optimizers.measure import averages, quadratics, regression, sweeps
-from stages.optimizers.measure.params import ROTATED, OptimizerParams, Params
+from stages.optimizers.measure.names import ROTATED
+from stages.optimizers.measure.params import OptimizerParams, Params
 from stages.optimizers.measure.regression import Problem
 
 

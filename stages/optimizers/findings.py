@@ -20,14 +20,7 @@ from lab.results.findings import (
 )
 from lab.results.measurements import Results
 from lab.results.stats import ANY, SMALLEST_EFFECT, Range
-from stages.optimizers.measure.params import (
-    BEST_RIVAL,
-    COUNTING,
-    DECAYING,
-    PROBLEMS,
-    ROTATED,
-    RULES,
-)
+from stages.optimizers.measure.names import BEST_RIVAL, COUNTING, DECAYING, PROBLEMS, ROTATED, RULES
 
 METRICS = (
     "starts_where_adagrad_2_ends_lower_percent_turned_0",

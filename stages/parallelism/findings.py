@@ -16,7 +16,7 @@ from lab.results.findings import (
 from lab.results.measurements import Results
 from lab.results.reasons import NOT_MEASURED, Reason
 from lab.results.stats import SMALLEST_EFFECT, Range
-from stages.parallelism.measure.params import (
+from stages.parallelism.measure.names import (
     DATA,
     DENSE,
     INCEPTION_OVER_RESNET,

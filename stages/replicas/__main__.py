@@ -17,8 +17,9 @@ from lab.results.reasons import NEEDS_GPU, Reason
 from lab.timing.runner import write_results
 from stages.replicas import findings
 from stages.replicas.measure.batch_norm import measure_batch_norm
+from stages.replicas.measure.names import PROGRAMS
 from stages.replicas.measure.notes_cells import measure_cells, measure_programs
-from stages.replicas.measure.params import PROGRAMS, Params, ReplicaParams
+from stages.replicas.measure.params import Params, ReplicaParams
 from stages.replicas.measure.training import measure_accuracy, measure_variants
 
 

@@ -3,7 +3,7 @@
 from lab.results.findings import POINTS, Finding, Over, Samples, combine, difference, exact, median
 from lab.results.measurements import Results
 from lab.results.stats import PERCENT
-from stages.replicas.measure.params import (
+from stages.replicas.measure.names import (
     ALIASING,
     IN_PLACE,
     ONE_DEVICE,

@@ -20,7 +20,7 @@ from lab.results.findings import (
 from lab.results.measurements import Results
 from lab.results.reasons import NOT_MEASURED, Reason
 from lab.results.stats import ANY, Range
-from stages.scaling.measure.params import (
+from stages.scaling.measure.names import (
     ALLREDUCES,
     AT_LAST,
     AT_ONCE,

@@ -6,7 +6,7 @@ from statistics import median as middle
 from lab.results.findings import POINTS, Finding, Over, Samples, difference, median, ratio
 from lab.results.measurements import Results
 from lab.results.stats import PERCENT
-from stages.schedules.measure.params import AS_THE_BOOK, CONSTANT, NO_WARM_UP, WARM_UP
+from stages.schedules.measure.names import AS_THE_BOOK, CONSTANT, NO_WARM_UP, WARM_UP
 
 METRICS = (
     *("best_accuracy_percent", "constant_accuracy_percent"),

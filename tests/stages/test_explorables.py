@@ -23,7 +23,7 @@ from stages.bench_hardware.findings import findings
 from stages.bench_hardware.measure.roofline import IMAGENET, NETS
 from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES
 from stages.optimizers.page.explorables import DRAWN, NONE, quadratic, stability
-from stages.scaling.measure.params import NOTES_IMAGES
+from stages.scaling.measure.names import NOTES_IMAGES
 from stages.scaling.model import models_of
 from stages.scaling.page.explorables import HERE, OWN, explorables
 from stages.schedules.measure import by_schedule

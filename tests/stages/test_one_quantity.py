@@ -2,9 +2,9 @@
 
 from lab.results.documents import read_results
 from lab.results.findings import Finding, median
-from stages.bench_input.measure.params import BOOK, NO_WORKERS, WHOLE
+from stages.bench_input.measure.names import BOOK, NO_WORKERS, WHOLE
 from stages.bench_training import findings as of_training
-from stages.bench_training.measure.params import NOTES_WORKERS
+from stages.bench_training.measure.names import NOTES_WORKERS
 from stages.together.measure.time_to_accuracy import NOTES_WAY
 from tests.helpers import COMMITTED
 

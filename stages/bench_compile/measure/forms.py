@@ -25,7 +25,7 @@ from lab.machine.fresh_process import fresh_process, silence_stdout
 from lab.machine.gpus.graphs import recorded
 from lab.results.reasons import FAILED, NEEDS, NEEDS_GPU, NO_TORCHSCRIPT, OFF, Reason
 from lab.timing.clock import read_clock
-from stages.bench_compile.measure.params import (
+from stages.bench_compile.measure.names import (
     AOT,
     COMPILE,
     EAGER,

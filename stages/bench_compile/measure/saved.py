@@ -26,7 +26,7 @@ from stages.bench_compile.measure.forms import (
     quiet_torch,
     script,
 )
-from stages.bench_compile.measure.params import AOT, EXPORT, SCRIPT, WEIGHTS
+from stages.bench_compile.measure.names import AOT, EXPORT, SCRIPT, WEIGHTS
 
 LOADS = 5
 EXAMPLE = "example.pt"

@@ -36,7 +36,8 @@ from stages.bench_compile.measure.forms import (
     mlp,
     script,
 )
-from stages.bench_compile.measure.params import EAGER, FIRST_SCRIPT, INFERENCE, SCRIPT, Params
+from stages.bench_compile.measure.names import EAGER, FIRST_SCRIPT, INFERENCE, SCRIPT
+from stages.bench_compile.measure.params import Params
 from stages.bench_compile.measure.program import measure_program
 
 INDUCTOR = "torch._inductor.compile_fx"

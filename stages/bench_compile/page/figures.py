@@ -12,7 +12,7 @@ from lab.report.page import Draw, Figure
 from lab.results.findings import Finding, Findings, Over, difference
 from lab.results.measurements import Results
 from stages.bench_compile.findings import batches, cases, eager_like, over_eager
-from stages.bench_compile.measure.params import COMPILED_FORMS, EAGER, INFERENCE
+from stages.bench_compile.measure.names import COMPILED_FORMS, EAGER, INFERENCE
 
 NOTHING = "–"  # of a cell
 MOST_CALLS = 100_000  # that are shown

@@ -21,7 +21,8 @@ from lab.machine.devices import Devices, usable_cores
 from lab.results.measurements import Measurement, again
 from lab.timing.bench import balanced_turns
 from lab.timing.clock import read_clock
-from stages.bench_input.measure.params import BOOK, NO_WORKERS, PERSISTENT, RESIDENT, Params
+from stages.bench_input.measure.names import BOOK, NO_WORKERS, PERSISTENT, RESIDENT
+from stages.bench_input.measure.params import Params
 
 Feed = Callable[[], Iterable[LabelledImages]]  # starts a pass
 OF_AN_EPOCH = (BOOK, RESIDENT, again(RESIDENT))

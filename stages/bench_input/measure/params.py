@@ -1,4 +1,4 @@
-"""What `bench_input` reads of params.yaml, and the names that its rows have."""
+"""What `bench_input` reads of params.yaml."""
 
 from typing import Annotated, Self
 
@@ -7,13 +7,6 @@ from pydantic import Field, model_validator
 from lab.core.params import Section
 from lab.core.shared_params import BenchParams, DeviceParams, Seed
 from lab.data.datasets import FASHION_COUNTS
-
-BOOK, PERSISTENT = "the book's loader", "persistent workers"
-NO_WORKERS, RESIDENT = "no workers", "kept in memory"
-
-FEEDS = {"lenet": (BOOK, NO_WORKERS, RESIDENT), "resnet18": (RESIDENT,)}  # of each network's step
-PARTS = ("load", "transfer", "forward", "backward", "all-reduce", "update")
-WHOLE = "whole step"
 
 PassImages = Annotated[int, Field(ge=2, le=FASHION_COUNTS["train"])]
 BatchSize = Annotated[int, Field(ge=2, le=FASHION_COUNTS["train"] // 2)]

@@ -18,7 +18,8 @@ from lab.results.measurements import Measurement, again
 from lab.timing.bench import balanced_turns, in_unit
 from lab.timing.clock import read_clock
 from stages.bench_input.measure.feeds import Feed, feeds, prepare
-from stages.bench_input.measure.params import FEEDS, RESIDENT, WHOLE, Params
+from stages.bench_input.measure.names import FEEDS, RESIDENT, WHOLE
+from stages.bench_input.measure.params import Params
 
 LR = 0.01
 # steps of a turn that do not count: after LeNet's two, the last variant's workers have settled

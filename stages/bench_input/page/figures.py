@@ -9,7 +9,7 @@ from lab.report.page import Figure
 from lab.results.findings import Findings, median
 from lab.results.measurements import Measurement, Results
 from stages.bench_input.findings import epochs, images_of_a_step
-from stages.bench_input.measure.params import BOOK, FEEDS, PARTS, WHOLE
+from stages.bench_input.measure.names import BOOK, FEEDS, PARTS, WHOLE
 
 
 def values(results: Results, found: Findings) -> dict[str, object]:

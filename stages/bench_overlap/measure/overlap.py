@@ -24,14 +24,8 @@ from lab.results.reasons import NEEDS_GPU, Reason
 from lab.results.stats import summarise
 from lab.timing.bench import Variant, in_unit, time_variants
 from lab.timing.clock import read_clock
-from stages.bench_overlap.measure.params import (
-    ALONE,
-    AS_THE_BOOK,
-    BESIDE,
-    PARTS,
-    TWO_STREAMS,
-    Params,
-)
+from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, BESIDE, PARTS, TWO_STREAMS
+from stages.bench_overlap.measure.params import Params
 
 BYTES = 4  # of a float32
 PROBES, PROBE_RESULTS, PROBE_COUNT = 2, 4, 2**20  # to balance: tries, results, elements

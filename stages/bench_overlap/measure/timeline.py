@@ -10,8 +10,9 @@ from lab.parallel.workers import thread_pool
 from lab.results.measurements import Measurement
 from lab.timing.bench import Variant
 from lab.timing.profiler import profile
+from stages.bench_overlap.measure.names import BESIDE, SAME_IN_TURN, TWO_STREAMS
 from stages.bench_overlap.measure.overlap import variants_of, work_of
-from stages.bench_overlap.measure.params import BESIDE, SAME_IN_TURN, TWO_STREAMS, Params
+from stages.bench_overlap.measure.params import Params
 
 Activity = Literal["compute", "copy", "upload"]
 

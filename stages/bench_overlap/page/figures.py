@@ -11,7 +11,7 @@ from lab.results.findings import Finding, Findings, Samples, median
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import ANY
 from stages.bench_overlap.findings import best_variant
-from stages.bench_overlap.measure.params import ALONE, AS_THE_BOOK, BESIDE, PARTS, TWO_STREAMS
+from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, BESIDE, PARTS, TWO_STREAMS
 
 NOTHING = "–"  # of a cell
 

@@ -22,7 +22,7 @@ from lab.training.model import BatchStep, Model
 from lab.training.notes_loop import EpochClock, notes_epoch, to_contiguous
 from lab.training.steps.by_name import model_and_step, on_rows
 from lab.training.trainer import Trainer, prepare_process
-from stages.bench_training.measure.params import COPIED_MIB, PRODUCT_ROWS
+from stages.bench_training.measure.names import COPIED_MIB, PRODUCT_ROWS
 from stages.bench_training.measure.variants import TrainingVariant
 
 Turn = Callable[[int], float]  # takes so many steps; seconds per step

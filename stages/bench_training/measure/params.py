@@ -1,4 +1,4 @@
-"""What `bench_training` reads of params.yaml, and the names that its rows have."""
+"""What `bench_training` reads of params.yaml."""
 
 from typing import Annotated
 
@@ -6,38 +6,6 @@ from pydantic import Field
 
 from lab.core.params import Section
 from lab.core.shared_params import DeviceParams
-
-LENET, RESNET18 = "lenet", "resnet18"  # experiments, by net; x: images per batch
-NETS = (LENET, RESNET18)
-
-FOUR_WORKERS, NO_WORKERS = "notes' loop, 4 workers", "notes' loop, no workers"
-BY_THE_NOTES = {4: FOUR_WORKERS, 0: NO_WORKERS}  # by the loader's workers
-LIGHTNING, EXAMPLE = "PyTorch Lightning", "PyTorch's MNIST example"
-PLAIN = "plain loop, data in memory"
-LIGHTNING_BF16, PLAIN_BF16 = "PyTorch Lightning, bfloat16", "plain loop, bfloat16"
-PEERS = (LIGHTNING, EXAMPLE, PLAIN, LIGHTNING_BF16, PLAIN_BF16)
-ENGINE, COMPILED, BF16 = "our loop", "our loop, compiled", "our loop, bfloat16"
-COMPILED_BF16 = "our loop, bfloat16, compiled"
-# on GPUs alone: the engine's step as one CUDA graph, as are there COMPILED and BF16
-GRAPH, FP32, TF32 = "our loop, CUDA graph", "our loop, strict float32", "our loop, TensorFloat-32"
-# what bounds a step: rates of this machine, and what a step of the engine consists of
-RATE = "rate"  # experiment; x: 0
-ARITHMETIC = {"fp32": "arithmetic, fp32", "tf32": "arithmetic, tf32", "bf16": "arithmetic, bf16"}
-COPIES = "copies"
-PARTS = "parts of a step"  # experiment; variants: kinds of operations; x: images per batch
-PRODUCT_ROWS = {"cpu": (512, 1024), "cuda": (2048, 8192)}  # of matrices, by kind of device
-COPIED_MIB = {"cpu": (4, 64), "cuda": (256,)}
-
-# experiments of LeNet on one and two devices; x: images per batch
-NOTES_LENET, LARGE_BATCH, WIDE = "lenet on devices", "lenet, larger batch", "lenet, wider"
-ON_DEVICES = (NOTES_LENET, LARGE_BATCH, WIDE)
-ONE_DEVICE = "one device"
-LOOP, THREADS = "two devices, loop", "two devices, threads"
-
-# conditions
-NOTES_WORKERS = "lenet_notes_workers"  # of the notes' loader: what the trial found faster
-VECTOR_LENGTH = "vector_length"  # numbers in a vector of the processor; 1: a GPU
-TWO_DEVICES = "two_devices"  # what ON_DEVICES ran on: a kind of device, or `none`
 
 Batch = Annotated[int, Field(ge=2, le=65_536)]
 Steps = Annotated[int, Field(ge=1, le=1000)]

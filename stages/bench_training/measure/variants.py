@@ -20,7 +20,7 @@ from lab.results.reasons import (
     Reason,
 )
 from lab.training.run_params import NOTES, RunParams
-from stages.bench_training.measure import params as names
+from stages.bench_training.measure import names
 from stages.bench_training.measure.params import TrainingParams
 
 LR = 0.01

@@ -18,7 +18,7 @@ from lab.results.findings import Findings
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import Summary, summarise
 from stages.bench_training.findings import ON_DEVICES, limit_of, parts_of, shortest_ms
-from stages.bench_training.measure import params as names
+from stages.bench_training.measure import names
 
 COMPARISONS = {  # what is held against what, by finding
     "lenet_fp32_speedup": "our loop relative to the notes' loop, LeNet",

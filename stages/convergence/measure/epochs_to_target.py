@@ -31,7 +31,8 @@ from lab.training.short_training import (
     sgd_steps,
 )
 from lab.training.update_steps import RuleSteps, Step, sgd_step
-from stages.convergence.measure.params import FIXED, LARS, MOMENTUM, RULES, NetParams
+from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, RULES
+from stages.convergence.measure.params import NetParams
 
 FIRST_READING = 4096  # images before it: no run that is worth a target reaches it sooner
 READINGS_PER_OCTAVE = 8

@@ -1,26 +1,12 @@
-"""What `convergence` reads of params.yaml, and the names that its rows have."""
+"""What `convergence` reads of params.yaml."""
 
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from lab.core.params import Section
-from lab.core.shared_params import BenchParams, DeviceParams, Seed, Stem
-
-LENET, RESNET18 = NETS = "lenet", "resnet18"
-
-# rules for the rate of plain SGD at a larger batch
-FIXED, SCALED = "same learning rate", "scaled learning rate"
-RULES = (FIXED, SCALED)
-
-# optimizers, each at its best rate
-MOMENTUM, LARS = "momentum", "LARS"
-
-# ResNet-18's stems: the notes', and the original one
-STEMS: tuple[Stem, Stem] = ("small", "original")
-
-NOTES_BATCH, SMALL_BATCH = 256, 16  # images of the notes' pixels, timed in turn
-PLAIN = "plain SGD"  # of what is timed, and of short runs
+from lab.core.shared_params import BenchParams, DeviceParams, Seed
+from stages.convergence.measure.names import LENET, RESNET18
 
 Seeds = Annotated[int, Field(ge=0, le=1000)]
 

@@ -14,7 +14,8 @@ from lab.parallel.workers import map_with_progress
 from lab.results.measurements import Measurement, by_seed
 from lab.training.short_training import SmallLeNet, accuracy_or_chance, batches_of, sgd_steps
 from lab.training.update_steps import StaleSteps, Step, sgd_step
-from stages.convergence.measure.params import PLAIN, STEMS, ConvergenceParams, StemParams
+from stages.convergence.measure.names import PLAIN, STEMS
+from stages.convergence.measure.params import ConvergenceParams, StemParams
 
 
 def measure_short_runs(

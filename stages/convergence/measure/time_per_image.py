@@ -11,7 +11,8 @@ from lab.results.measurements import Measurement
 from lab.timing.bench import time_variants
 from lab.training.short_training import make_net
 from lab.training.update_steps import sgd_step
-from stages.convergence.measure.params import LENET, NOTES_BATCH, PLAIN, SMALL_BATCH, Params
+from stages.convergence.measure.names import LENET, NOTES_BATCH, PLAIN, SMALL_BATCH
+from stages.convergence.measure.params import Params
 
 NOTES_SIDE = 28
 

@@ -17,7 +17,7 @@ from lab.report.page import Figure
 from lab.results.findings import Finding, Findings
 from lab.results.measurements import Results
 from stages.convergence.findings import batch_sizes, oldest_gradients
-from stages.convergence.measure.params import FIXED, LARS, LENET, MOMENTUM, PLAIN, RESNET18, SCALED
+from stages.convergence.measure.names import FIXED, LARS, LENET, MOMENTUM, PLAIN, RESNET18, SCALED
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from lab.optim.objectives import Array
 from lab.optim.update_rules import UpdateRule
 from lab.results.measurements import Measurement, by_seed, samples_at
 from lab.timing.bench import in_unit, time_variants
-from stages.optimizers.measure.params import BEST_RIVAL, COMPARED, COUNTING, DECAYING, RULES
+from stages.optimizers.measure.names import BEST_RIVAL, COMPARED, COUNTING, DECAYING, RULES
 from stages.optimizers.measure.regression import (
     BATCH_SIZE,
     SHARES,

@@ -16,7 +16,7 @@ from lab.report.page import Figure
 from lab.report.plots import name_rows
 from lab.results.findings import Finding, Findings
 from lab.results.measurements import Curve, Measurement, Results, curve_of
-from stages.optimizers.measure.params import COUNTING, DECAYING, PROBLEMS, RULES
+from stages.optimizers.measure.names import COUNTING, DECAYING, PROBLEMS, RULES
 
 
 class Run(NamedTuple):

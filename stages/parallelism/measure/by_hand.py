@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from lab.parallel.replicas import allreduce, grad_of, sgd
 from lab.parallel.workers import parallel_map
-from stages.parallelism.measure.params import DATA, PIPELINE, TENSOR
+from stages.parallelism.measure.names import DATA, PIPELINE, TENSOR
 
 IMAGE_PIXELS, NUM_CLASSES = 784, 10
 

@@ -42,7 +42,7 @@ from stages.parallelism.measure.by_hand import (
     kinds,
     lenet_layers,
 )
-from stages.parallelism.measure.params import (
+from stages.parallelism.measure.names import (
     ALEXNET,
     DATA,
     DENSE,
@@ -57,8 +57,8 @@ from stages.parallelism.measure.params import (
     SHARDED_ALLREDUCE,
     SMALL_RESNET_18,
     TENSOR,
-    ParallelismParams,
 )
+from stages.parallelism.measure.params import ParallelismParams
 from stages.parallelism.measure.schedule import idle_share, schedule
 
 T = TypeVar("T")

@@ -23,7 +23,8 @@ from stages.parallelism.measure.by_hand import (
     lenet_layers,
     train,
 )
-from stages.parallelism.measure.params import DATA, DENSE, LENET, ParallelismParams, Params
+from stages.parallelism.measure.names import DATA, DENSE, LENET
+from stages.parallelism.measure.params import ParallelismParams, Params
 
 NUM_DEVICES = 2
 LR = 1e-3

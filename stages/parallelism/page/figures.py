@@ -11,7 +11,7 @@ from lab.report.page import Draw, Figure
 from lab.results.findings import Findings
 from lab.results.measurements import Cell, Results
 from stages.parallelism.findings import FEW, device_counts, longest_pipeline
-from stages.parallelism.measure.params import (
+from stages.parallelism.measure.names import (
     DATA,
     DENSE,
     LENET,

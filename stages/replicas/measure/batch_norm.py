@@ -24,12 +24,8 @@ from lab.parallel.replicas import (
 from lab.parallel.workers import map_with_progress
 from lab.results.measurements import Measurement, by_seed
 from lab.training.short_training import accuracy_or_chance
-from stages.replicas.measure.params import (
-    ONE_DEVICE,
-    WITH_BATCH_NORM,
-    WITHOUT_BATCH_NORM,
-    BatchNormParams,
-)
+from stages.replicas.measure.names import ONE_DEVICE, WITH_BATCH_NORM, WITHOUT_BATCH_NORM
+from stages.replicas.measure.params import BatchNormParams
 from stages.replicas.measure.training import CPU, Combine, distance, lenet, step
 
 LR = 0.1

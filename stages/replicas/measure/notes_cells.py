@@ -17,7 +17,7 @@ from lab.nets.lenet import lenet_params
 from lab.parallel.replicas import allreduce, grad_of
 from lab.results.measurements import Measurement
 from lab.training.short_training import finite_accuracy
-from stages.replicas.measure.params import PROGRAMS
+from stages.replicas.measure.names import PROGRAMS
 
 CPU = torch.device("cpu")
 

@@ -31,14 +31,8 @@ from lab.parallel.replicas import (
 from lab.parallel.workers import map_with_progress, thread_pool
 from lab.results.measurements import Measurement, line
 from lab.training.short_training import accuracy_or_chance
-from stages.replicas.measure.params import (
-    ALIASING,
-    IN_PLACE,
-    MEANS,
-    ONE_DEVICE,
-    REBINDING,
-    AccuracyParams,
-)
+from stages.replicas.measure.names import ALIASING, IN_PLACE, MEANS, ONE_DEVICE, REBINDING
+from stages.replicas.measure.params import AccuracyParams
 
 CPU = torch.device("cpu")
 LR = 0.02  # of what is compared step by step

@@ -5,7 +5,7 @@ from lab.report.language import say, translation
 from lab.report.page import Figure
 from lab.results.findings import Findings
 from lab.results.measurements import Results
-from stages.replicas.measure.params import IN_PLACE, REBINDING, VARIANTS, WITH_BATCH_NORM
+from stages.replicas.measure.names import IN_PLACE, REBINDING, VARIANTS, WITH_BATCH_NORM
 
 
 def values(results: Results, found: Findings) -> dict[str, object]:

@@ -18,7 +18,7 @@ from torch.nn.parallel import DistributedDataParallel
 from lab.parallel.collectives import Ranks
 from lab.parallel.gradient_times import ready_times
 from lab.parallel.replicas import cross_entropy, forward_backward, overlapping, sgd
-from stages.scaling.measure.params import AT_LAST
+from stages.scaling.measure.names import AT_LAST
 
 LR = 0.01
 

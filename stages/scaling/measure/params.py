@@ -1,4 +1,4 @@
-"""What `scaling` reads of params.yaml, and what its variants are called."""
+"""What `scaling` reads of params.yaml."""
 
 from typing import Annotated, Self
 
@@ -6,21 +6,7 @@ from pydantic import Field, field_validator, model_validator
 
 from lab.core.params import Section
 from lab.core.shared_params import BenchParams, DeviceParams, Seed
-from lab.parallel.cost_model import LIBRARY, ONE_BUCKET, PER_TENSOR, RING, STAR, allreduce_name
-
-# all-reduces of a net's gradients, each an algorithm and a grouping
-NOTES = allreduce_name(STAR, PER_TENSOR)
-BY_LIBRARY = allreduce_name(LIBRARY, ONE_BUCKET)
-ALLREDUCES = {
-    NOTES: (STAR, PER_TENSOR),
-    allreduce_name(STAR, ONE_BUCKET): (STAR, ONE_BUCKET),
-    allreduce_name(RING, ONE_BUCKET): (RING, ONE_BUCKET),
-    BY_LIBRARY: (LIBRARY, ONE_BUCKET),
-}
-COMPUTING, WAITING = "no communication", "no gradients, but each waits for the other"
-AT_LAST, AT_ONCE = "DDP, after the backward pass", "DDP, during the backward pass"
-NOTES_IMAGES = {"lenet": 128, "resnet18": 256}  # of each of the notes' two devices
-DEFAULT_MIB = 25  # of DistributedDataParallel's buckets
+from stages.scaling.measure.names import DEFAULT_MIB
 
 
 class NetParams(Section):

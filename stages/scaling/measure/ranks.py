@@ -24,7 +24,7 @@ from lab.parallel.replicas import forward_backward, grad_of, replicate, sgd
 from lab.results.measurements import Cell, Measurement, again
 from lab.timing.bench import balanced_turns
 from stages.scaling.measure.buckets import LR, BucketStep, ready_ms
-from stages.scaling.measure.params import (
+from stages.scaling.measure.names import (
     ALLREDUCES,
     AT_LAST,
     AT_ONCE,
@@ -32,9 +32,8 @@ from stages.scaling.measure.params import (
     NOTES,
     NOTES_IMAGES,
     WAITING,
-    Params,
-    ScalingParams,
 )
+from stages.scaling.measure.params import Params, ScalingParams
 
 Groups = Mapping[int, Ranks | None]  # by their number of ranks; None where this one is outside
 

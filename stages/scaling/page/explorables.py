@@ -18,7 +18,7 @@ from lab.report.language import say, translation
 from lab.report.page import Choice, Explorable, Slider, three_digits
 from lab.results.findings import Findings
 from lab.results.measurements import Results
-from stages.scaling.measure.params import COMPUTING, NOTES, NOTES_IMAGES
+from stages.scaling.measure.names import COMPUTING, NOTES, NOTES_IMAGES
 from stages.scaling.model import fit_compute, models_of
 
 Setting = Mapping[str, float | str]  # values by their controls

@@ -34,7 +34,7 @@ from stages.scaling.findings import (
     compared_steps,
     in_each_start,
 )
-from stages.scaling.measure.params import AT_LAST, AT_ONCE, COMPUTING, NOTES, NOTES_IMAGES
+from stages.scaling.measure.names import AT_LAST, AT_ONCE, COMPUTING, NOTES, NOTES_IMAGES
 from stages.scaling.model import Model, models_of
 
 

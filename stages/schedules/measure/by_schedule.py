@@ -22,7 +22,8 @@ from lab.optim.schedules import (
 from lab.parallel.workers import map_with_progress
 from lab.results.measurements import Measurement, by_seed, line
 from lab.training.short_training import SmallLeNet, accuracy_or_chance, batches_of, sgd_steps
-from stages.schedules.measure.params import AS_THE_BOOK, BASE, CONSTANT, ScheduleParams
+from stages.schedules.measure.names import AS_THE_BOOK, BASE, CONSTANT
+from stages.schedules.measure.params import ScheduleParams
 
 # the notes' figure: BASE -> 0.01 in 20 epochs, 5 of warm-up
 FINAL, EPOCHS, WARM_UP_EPOCHS = 0.01, 20, 5

@@ -23,7 +23,8 @@ from lab.training.short_training import (
     sgd_steps,
 )
 from stages.schedules.measure.by_schedule import EPOCHS, FINAL, stretched, with_warm_up
-from stages.schedules.measure.params import BASE, NO_WARM_UP, WARM_UP, RunParams
+from stages.schedules.measure.names import BASE, NO_WARM_UP, WARM_UP
+from stages.schedules.measure.params import RunParams
 
 TOO_HIGH = (1, 2, 4)  # times the lowest rate that was found to diverge
 DOUBLINGS = 20  # of a rate, or halvings, until the search gives up

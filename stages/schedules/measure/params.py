@@ -1,4 +1,4 @@
-"""What `schedules` reads of params.yaml, and the names that its rows have."""
+"""What `schedules` reads of params.yaml."""
 
 from typing import Annotated, Literal, Self
 
@@ -6,11 +6,6 @@ from pydantic import Field, model_validator
 
 from lab.core.params import Section
 from lab.core.shared_params import DeviceParams, Seed
-
-CONSTANT = "constant"
-AS_THE_BOOK = "the book's loop"
-NO_WARM_UP, WARM_UP = "no warm-up", "warm-up"
-BASE = 0.3  # learning rate of the notes' figure, which each schedule starts from
 
 BatchSize = Annotated[int, Field(ge=1, le=4096)]
 

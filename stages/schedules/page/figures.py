@@ -11,7 +11,7 @@ from lab.report.page import Figure
 from lab.results.findings import Findings
 from lab.results.measurements import Results
 from stages.schedules.findings import best_schedule
-from stages.schedules.measure.params import AS_THE_BOOK, CONSTANT, NO_WARM_UP, WARM_UP
+from stages.schedules.measure.names import AS_THE_BOOK, CONSTANT, NO_WARM_UP, WARM_UP
 
 RISING = ("cosine, warm-up", "inverse sqrt, warm-up", "one-cycle", AS_THE_BOOK)
 # A schedule has one colour on the whole page, and shares it with none beside it. The explorable's

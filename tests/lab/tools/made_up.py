@@ -2,7 +2,7 @@
 
 from lab.core.files import write_json, write_rows
 from lab.results.measurements import Measurement, rows_of
-from stages.bench_overlap.measure.params import BESIDE
+from stages.bench_overlap.measure.names import BESIDE
 from tests.helpers import hardware
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from lab.core.files import Metrics, read_rows
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, Results, measurements_of
-from stages.bench_compile.measure.params import GRAPH, INFERENCE
+from stages.bench_compile.measure.names import GRAPH, INFERENCE
 from tests.helpers import COMMITTED
 from tests.made_up import samples
 

@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from lab.results.reasons import Reason
-from stages.bench_compile.measure import forms
-from stages.bench_compile.measure import params as names
+from stages.bench_compile.measure import forms, names
 from stages.bench_compile.measure.forms import (
     BUILDERS,
     FILES,

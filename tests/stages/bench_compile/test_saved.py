@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from lab.results.reasons import Reason
-from stages.bench_compile.measure import params as names
+from stages.bench_compile.measure import names
 from stages.bench_compile.measure.forms import FILES, mlp, of_each
 from stages.bench_compile.measure.saved import LOADS, load_anew, save
 

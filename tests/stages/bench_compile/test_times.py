@@ -18,11 +18,11 @@ from lab.results.diff import Taken
 from lab.results.measurements import Measurement, Results, measurements_of, rows_of
 from lab.results.reasons import Reason
 from stages.bench_compile.findings import findings, over_eager
-from stages.bench_compile.measure import params as names
-from stages.bench_compile.measure import times
+from stages.bench_compile.measure import names, times
 from stages.bench_compile.measure.building import measure_building
 from stages.bench_compile.measure.forms import empty_compiler_cache, mlp, of_each
-from stages.bench_compile.measure.params import AOT, EAGER, INFERENCE, SCRIPT, CompileParams, Params
+from stages.bench_compile.measure.names import AOT, EAGER, INFERENCE, SCRIPT
+from stages.bench_compile.measure.params import CompileParams, Params
 from stages.bench_compile.measure.saved import measure_cpp, measure_saved
 from stages.bench_compile.page.figures import break_even_calls
 from tests.helpers import ROOT, claim_of

@@ -8,7 +8,8 @@ from lab.data.loaders import book_images
 from lab.nets.models import to_float
 from stages.bench_input.__main__ import measure
 from stages.bench_input.measure.feeds import feeds, preprocess, read_images, resident_batches
-from stages.bench_input.measure.params import BOOK, NO_WORKERS, PERSISTENT, RESIDENT, Params
+from stages.bench_input.measure.names import BOOK, NO_WORKERS, PERSISTENT, RESIDENT
+from stages.bench_input.measure.params import Params
 from tests.helpers import edit_params, write_data
 from tests.made_up import measurements
 

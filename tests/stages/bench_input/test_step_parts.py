@@ -10,7 +10,7 @@ from lab.nets.lenet import lenet
 from lab.nets.models import MODELS
 from lab.parallel.replicas import replicate
 from stages.bench_input.measure import step_parts as module
-from stages.bench_input.measure.params import PARTS, WHOLE
+from stages.bench_input.measure.names import PARTS, WHOLE
 from stages.bench_input.measure.python_overhead import LR, ONE_CHANNEL, copies, step
 from stages.bench_input.measure.step_parts import step_in_parts, time_parts
 

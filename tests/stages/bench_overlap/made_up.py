@@ -6,8 +6,8 @@ from lab.results.measurements import Measurement, Results, skip
 from lab.results.reasons import NEEDS_GPU, Reason
 from lab.timing.bench import OVER_LAUNCH
 from stages.bench_overlap.findings import best_variant
+from stages.bench_overlap.measure.names import BESIDE, PARTS, TWO_STREAMS
 from stages.bench_overlap.measure.overlap import overlap_fractions
-from stages.bench_overlap.measure.params import BESIDE, PARTS, TWO_STREAMS
 from tests.made_up import one
 
 

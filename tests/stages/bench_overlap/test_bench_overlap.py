@@ -13,14 +13,9 @@ from lab.results.measurements import Measurement, Results, again
 from lab.timing.runner import merge
 from stages.bench_overlap import __main__ as bench_overlap
 from stages.bench_overlap.findings import best_variant
+from stages.bench_overlap.measure.names import AS_THE_BOOK, BESIDE, TWO_STREAMS
 from stages.bench_overlap.measure.overlap import overlap_fraction, overlap_fractions
-from stages.bench_overlap.measure.params import (
-    AS_THE_BOOK,
-    BESIDE,
-    TWO_STREAMS,
-    OverlapParams,
-    Params,
-)
+from stages.bench_overlap.measure.params import OverlapParams, Params
 from stages.bench_overlap.measure.timeline import timelines
 from stages.bench_overlap.page.figures import beside, ways
 from tests.made_up import findings, measurements

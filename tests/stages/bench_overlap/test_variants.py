@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 import torch
 
+from stages.bench_overlap.measure.names import ALONE, BESIDE, PARTS, SAME_IN_TURN, TWO_STREAMS
 from stages.bench_overlap.measure.overlap import (
     Work,
     balanced_count,
@@ -14,7 +15,6 @@ from stages.bench_overlap.measure.overlap import (
     gpu_variants,
     make_work,
 )
-from stages.bench_overlap.measure.params import ALONE, BESIDE, PARTS, SAME_IN_TURN, TWO_STREAMS
 from stages.bench_overlap.measure.timeline import timeline
 
 CPU = torch.device("cpu")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, again, skip
-from stages.bench_training.measure import params as names
+from stages.bench_training.measure import names
 from tests.made_up import one
 
 RATES = {  # in GFLOP/s and GB/s

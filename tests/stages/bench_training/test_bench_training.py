@@ -6,7 +6,7 @@ import pytest
 
 from lab.results.measurements import Results
 from stages.bench_training import __main__ as bench_training
-from stages.bench_training.measure import params as names
+from stages.bench_training.measure import names
 from stages.bench_training.measure import variants as variants_module
 from stages.bench_training.measure.params import TrainingParams
 from stages.bench_training.measure.race import Race

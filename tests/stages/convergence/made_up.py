@@ -10,16 +10,8 @@ from lab.results.derived import write_metrics
 from lab.results.measurements import Measurement, by_seed, rows_of
 from stages.convergence import findings
 from stages.convergence.__main__ import settings
-from stages.convergence.measure.params import (
-    FIXED,
-    LARS,
-    MOMENTUM,
-    PLAIN,
-    SCALED,
-    ConvergenceParams,
-    NetParams,
-    StemParams,
-)
+from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, PLAIN, SCALED
+from stages.convergence.measure.params import ConvergenceParams, NetParams, StemParams
 
 LENET_RUNS = NetParams(
     batch_sizes=[64, 256, 4096],

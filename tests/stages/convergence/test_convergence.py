@@ -21,7 +21,8 @@ from lab.results.stats import Range
 from stages.convergence.__main__ import measure, settings
 from stages.convergence.findings import findings
 from stages.convergence.measure.epochs_to_target import climb
-from stages.convergence.measure.params import FIXED, LARS, MOMENTUM, PLAIN, SCALED, Params
+from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, PLAIN, SCALED
+from stages.convergence.measure.params import Params
 from stages.convergence.page.figures import NetRuns, values
 from tests.helpers import committed_params, edit_params, verdicts
 from tests.stages.convergence.made_up import CONVERGENCE, lenet_results, write

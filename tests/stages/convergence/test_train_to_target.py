@@ -19,7 +19,7 @@ from stages.convergence.measure.epochs_to_target import (
     schedule,
     train_to_target,
 )
-from stages.convergence.measure.params import FIXED, SCALED
+from stages.convergence.measure.names import FIXED, SCALED
 
 
 def images(count, seed):

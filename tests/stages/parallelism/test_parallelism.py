@@ -19,14 +19,14 @@ from stages.parallelism.measure.costs import (
     sharded_allreduce,
     traffic_of,
 )
-from stages.parallelism.measure.params import (
+from stages.parallelism.measure.names import (
     DATA,
     INCEPTION_OVER_RESNET,
     LENET,
     RESNET_50,
     RESNET_OVER_ALEXNET,
-    ParallelismParams,
 )
+from stages.parallelism.measure.params import ParallelismParams
 from stages.parallelism.measure.schedule import idle_share, schedule
 
 CPU = torch.device("cpu")

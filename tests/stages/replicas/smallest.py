@@ -5,13 +5,8 @@ from lab.data import synthetic
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement
 from stages.replicas.__main__ import measure
-from stages.replicas.measure.params import (
-    PROGRAMS,
-    AccuracyParams,
-    BatchNormParams,
-    Params,
-    ReplicaParams,
-)
+from stages.replicas.measure.names import PROGRAMS
+from stages.replicas.measure.params import AccuracyParams, BatchNormParams, Params, ReplicaParams
 
 PARAMS = Params(
     seed=0,

@@ -6,8 +6,8 @@ from lab.claims.notes import places_of
 from lab.results.measurements import Results
 from stages.replicas.findings import findings
 from stages.replicas.measure import notes_cells
+from stages.replicas.measure.names import PROGRAMS
 from stages.replicas.measure.notes_cells import CPU, REDUCED, error_of
-from stages.replicas.measure.params import PROGRAMS
 
 
 def test_get_params_gives_no_gradients():

@@ -10,15 +10,15 @@ from lab.parallel.replicas import forward_backward
 from lab.results.measurements import Results, rows_of
 from stages.replicas.__main__ import recipe
 from stages.replicas.measure.batch_norm import lenet_with_batch_norm, sum_all_but_norms
-from stages.replicas.measure.params import (
+from stages.replicas.measure.names import (
     ALIASING,
     IN_PLACE,
     MEANS,
     REBINDING,
     WITH_BATCH_NORM,
     WITHOUT_BATCH_NORM,
-    AccuracyParams,
 )
+from stages.replicas.measure.params import AccuracyParams
 from stages.replicas.measure.training import (
     LR,
     lenet,

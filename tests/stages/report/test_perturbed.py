@@ -14,8 +14,8 @@ from lab.core.files import CONDITIONS, ROWS, read_rows, write_json, write_rows
 from lab.core.params import PARAMS_FILE
 from lab.results.documents import read_conditions
 from lab.results.measurements import Measurement, measurements_of, rows_of, skip
-from stages.bench_compile.measure import params as compiled
-from stages.bench_training.measure.params import COMPILED
+from stages.bench_compile.measure import names as compiled
+from stages.bench_training.measure.names import COMPILED
 from stages.claims.__main__ import main as judge_claims
 from stages.report.__main__ import draw_stage
 from stages.report.calls import QuestionCalls

@@ -14,7 +14,7 @@ from lab.report.figures import PAPER
 from lab.results.derived import taken_under
 from lab.tools.profiles import merge
 from lab.tools.references import stage_of
-from stages.bench_input.measure.params import RESIDENT
+from stages.bench_input.measure.names import RESIDENT
 from stages.report.site import ABOUT, INDEX, file_of
 from tests.helpers import ROOT, edit_params, errors, files, hardware, run_stage, small_run
 from tests.stages.report.conftest import report_without_torch, write_runs

@@ -14,7 +14,7 @@ from lab.parallel.cost_model import (
     allreduce_s,
 )
 from lab.results.measurements import Measurement
-from stages.scaling.measure.params import (
+from stages.scaling.measure.names import (
     ALLREDUCES,
     AT_LAST,
     AT_ONCE,

@@ -13,7 +13,7 @@ from lab.parallel.collectives import ALGORITHMS, Ranks
 from lab.parallel.local_ranks import run_on_ranks
 from lab.parallel.replicas import forward_backward, sgd
 from stages.scaling.measure.buckets import LR, BucketStep
-from stages.scaling.measure.params import ALLREDUCES, AT_LAST, AT_ONCE, COMPUTING, WAITING
+from stages.scaling.measure.names import ALLREDUCES, AT_LAST, AT_ONCE, COMPUTING, WAITING
 from stages.scaling.measure.ranks import check_sums, data_parallel_step
 
 CPU = torch.device("cpu")

@@ -8,7 +8,7 @@ from lab.claims.rules import Verdict
 from lab.parallel.cost_model import RING, allreduce_s
 from lab.results.measurements import rows_of
 from lab.results.reasons import Reason
-from stages.scaling.measure.params import ALLREDUCES
+from stages.scaling.measure.names import ALLREDUCES
 from stages.scaling.model import Compute, fit_compute
 from tests.helpers import verdicts
 from tests.made_up import LINK, STARTS, conditions_of, findings, measurements

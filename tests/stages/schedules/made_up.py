@@ -9,7 +9,7 @@ from lab.results.derived import write_metrics
 from lab.results.measurements import Measurement, by_seed, line, rows_of
 from stages.schedules import findings
 from stages.schedules.measure.by_schedule import drawn
-from stages.schedules.measure.params import NO_WARM_UP, WARM_UP
+from stages.schedules.measure.names import NO_WARM_UP, WARM_UP
 
 ABOUT = {"dataset": "fashion-mnist", "image_side": 14, "batch_size": 64, "steps": 60}
 RATES = {"lenet": (2.0, 2.2), "resnet18": (0.4, 1.6)}  # without warm-up and with it

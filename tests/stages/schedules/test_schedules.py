@@ -25,7 +25,7 @@ from stages.schedules.measure.highest_rate import (
     divergence_time,
     schedule_of,
 )
-from stages.schedules.measure.params import CONSTANT, NO_WARM_UP, WARM_UP
+from stages.schedules.measure.names import CONSTANT, NO_WARM_UP, WARM_UP
 from tests.helpers import verdicts
 from tests.stages.schedules.made_up import schedule_results
 from tests.stages.schedules.smallest import LENET
