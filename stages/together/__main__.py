@@ -23,8 +23,9 @@ from lab.timing.runner import write_results
 from lab.training.run_params import NOTES
 from stages.together import findings
 from stages.together.measure import one_run
+from stages.together.measure.names import TECHNIQUES
 from stages.together.measure.params import Params
-from stages.together.measure.techniques import TECHNIQUES, Recipe, Run, recipes, runs_of
+from stages.together.measure.recipes import Recipe, Run, recipes, runs_of
 from stages.together.measure.time_to_accuracy import NOTES_RUN, RECORDS, fastest, reached, target_of
 
 

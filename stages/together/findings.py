@@ -2,7 +2,7 @@
 
 from lab.results.findings import AS_FAST, Finding, Over, Samples, median, of_one_run, ratio
 from lab.results.measurements import Results
-from stages.together.measure.techniques import NOTES_WAY, TECHNIQUES
+from stages.together.measure.names import NOTES_WAY, TECHNIQUES
 from stages.together.measure.time_to_accuracy import RECORDS, SecondsTo, fastest, reached, target_of
 
 METRICS = ("best_to_83_s", "notes_to_83_s", "speedup_to_83", "record_90_s", "record_92_s")

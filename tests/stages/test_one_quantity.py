@@ -5,7 +5,7 @@ from lab.results.findings import Finding, median
 from stages.bench_input.measure.names import BOOK, NO_WORKERS, WHOLE
 from stages.bench_training import findings as of_training
 from stages.bench_training.measure.names import NOTES_WORKERS
-from stages.together.measure.time_to_accuracy import NOTES_WAY
+from stages.together.measure.names import NOTES_WAY
 from tests.helpers import COMMITTED
 
 STEPS = 235  # of the notes' epoch

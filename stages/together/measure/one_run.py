@@ -24,7 +24,7 @@ from lab.training.notes_loop import EpochClock, notes_epoch, to_contiguous
 from lab.training.steps.by_name import model_and_step
 from lab.training.trainer import Trainer
 from stages.together.measure.params import Params
-from stages.together.measure.techniques import Recipe, Run
+from stages.together.measure.recipes import Recipe, Run
 
 NOTES_WORKERS = 4  # of their loader, where a GPU leaves the processor to it
 EpochResult = tuple[float, float | None]  # seconds since the start, accuracy in percent

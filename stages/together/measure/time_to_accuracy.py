@@ -14,7 +14,7 @@ from statistics import fmean, median
 from typing import NamedTuple
 
 from lab.results.measurements import Results
-from stages.together.measure.techniques import ONE_CYCLE, SAME_STEPS, TECHNIQUES
+from stages.together.measure.names import ONE_CYCLE, SAME_STEPS, TECHNIQUES
 
 NOTES_RUN = "lenet_1gpu"  # of train.runs: the notes' recipe, ten epochs of it
 AT_A_CONSTANT_RATE = (NOTES_RUN, *takewhile(lambda name: name != ONE_CYCLE, TECHNIQUES))

@@ -19,7 +19,7 @@ from lab.report.page import Figure
 from lab.results.findings import Finding, Findings
 from lab.results.measurements import Results
 from stages.together.findings import records, targets_of
-from stages.together.measure.techniques import (
+from stages.together.measure.names import (
     BF16,
     HE,
     MOMENTUM,

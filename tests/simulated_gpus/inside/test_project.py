@@ -27,7 +27,7 @@ from stages.bench_async.measure import timing_mistakes
 from stages.bench_async.measure.params import Params as AsyncParams
 from stages.together.measure import one_run
 from stages.together.measure.params import Params as TogetherParams
-from stages.together.measure.techniques import Run, recipes
+from stages.together.measure.recipes import Run, recipes
 from tests.helpers import recipe, write_data
 
 AUTO = {"cpu_threads": "auto"}

@@ -19,7 +19,8 @@ from lab.results.documents import read_results
 from lab.training.steps.by_name import model_and_step
 from lab.training.trainer import Trainer
 from stages.together import lenet_83
-from stages.together.measure.techniques import TECHNIQUES, recipes
+from stages.together.measure.names import TECHNIQUES
+from stages.together.measure.recipes import recipes
 from stages.together.measure.time_to_accuracy import fastest, reached
 from stages.together.page.figures import TAKE_HOME
 from tests.helpers import COMMITTED, ROOT, write_data

@@ -11,9 +11,7 @@ from lab.core.params import load
 from lab.results.measurements import Measurement, Results
 from stages.together import __main__ as stage
 from stages.together.findings import findings
-from stages.together.measure.one_run import train_recipe
-from stages.together.measure.params import Params
-from stages.together.measure.techniques import (
+from stages.together.measure.names import (
     BF16,
     HE,
     MOMENTUM,
@@ -21,10 +19,10 @@ from stages.together.measure.techniques import (
     ONE_CYCLE,
     SAME_STEPS,
     TECHNIQUES,
-    Run,
-    recipes,
-    timed_in_part,
 )
+from stages.together.measure.one_run import train_recipe
+from stages.together.measure.params import Params
+from stages.together.measure.recipes import Run, recipes, timed_in_part
 from stages.together.measure.time_to_accuracy import NOTES_RUN, seconds_to
 from stages.together.page.figures import (
     FASTER,

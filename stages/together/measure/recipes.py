@@ -1,19 +1,13 @@
-"""The techniques in order, and the recipes that add them to the notes' one after the other."""
+"""The recipes: the notes', and then each technique added to the one before."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
 from lab.training.run_params import NOTES, RunParams
+from stages.together.measure.names import BF16, NOTES_WAY, SAME_STEPS, TECHNIQUES
 from stages.together.measure.params import TogetherParams
-
-NOTES_WAY = "baseline: the notes' code"
-BF16 = "bfloat16"
-HE = "He initialization"
-MOMENTUM = "Nesterov momentum"
-ONE_CYCLE = "one-cycle schedule"
 
 
 class Recipe(RunParams):
@@ -32,24 +26,6 @@ class Recipe(RunParams):
     crops: bool = False
     keeps_memory: bool = False
     epochs: dict[int, int] = Field(default_factory=dict)
-
-
-TECHNIQUES: Mapping[str, Mapping[str, Any]] = {  # what each changes of the recipe before
-    NOTES_WAY: {},
-    "data set in memory": {"loop": "memory"},
-    "skip pixels LeNet never uses": {"crops": True},
-    "channels-last layout": {"loop": "engine"},
-    "reuse freed memory": {"keeps_memory": True},
-    BF16: {"precision": "bf16"},
-    HE: {"net": "lenet_he"},
-    MOMENTUM: {"optimizer": "nesterov", "lr": 0.05},
-    ONE_CYCLE: {"schedule": "one_cycle", "lr": 0.15, "epochs": {83: 1, 90: 7}},
-    "batch size 128": {"batch_size": 128, "lr": 0.1, "epochs": {83: 1, 90: 5}},
-    "two devices": {"num_gpus": 2},
-}
-
-
-SAME_STEPS = (*takewhile(lambda name: name != HE, TECHNIQUES),)  # but for rounding
 
 
 def recipes(bf16: bool) -> list[Recipe]:
