@@ -27,10 +27,10 @@ class Entry(BaseModel):
 
 
 class Text(Entry):
-    """A text in both languages."""
+    """A text in both languages; of a question of one's own the Chinese may be missing."""
 
     en: str
-    zh: str
+    zh: str = ""
 
 
 class Need(Entry):

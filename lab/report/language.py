@@ -70,8 +70,8 @@ class Localized(Protocol):
 
 
 def localized(text: Localized) -> str:
-    """A text in the language that is spoken."""
-    return text.zh if language() == CHINESE else text.en
+    """A text in the language that is spoken; in English if it has no other."""
+    return (language() == CHINESE and text.zh) or text.en
 
 
 def in_markdown(text: object) -> str:

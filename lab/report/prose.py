@@ -214,7 +214,7 @@ def _parts(path: Path, text: str, headings: bool) -> dict[str, Part]:
     starts = [
         i for i, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h2"
     ]
-    keys = {words[language()]: key for key, words in HEADINGS.items()}
+    keys = {word: key for key, words in HEADINGS.items() for word in words.values()}
     first = starts[0] if starts else len(tokens)
     parts = {ANSWER: Part("", _html(tokens[:first], env))}
     for start, end in itertools.pairwise([*starts, len(tokens)]):
@@ -226,7 +226,8 @@ def _parts(path: Path, text: str, headings: bool) -> dict[str, Part]:
         key = keys[heading] if headings else heading
         if key in parts:
             raise TextError(f"{path}: “{heading}” stands there twice")
-        parts[key] = Part(heading, _html(tokens[start + 3 : end], env))
+        shown = HEADINGS[key][language()] if headings else heading
+        parts[key] = Part(shown, _html(tokens[start + 3 : end], env))
     if headings:
         missing = [k for k in HEADINGS if k not in parts and k not in OPTIONAL]
         if missing or list(parts) != [ANSWER, *(k for k in HEADINGS if k in parts)]:

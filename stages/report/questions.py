@@ -27,7 +27,7 @@ from lab.core.files import REPORTS, ROWS
 from lab.report import verdicts
 from lab.report.benchmarks import trust
 from lab.report.days import first_and_last_day
-from lab.report.language import say
+from lab.report.language import language, say
 from lab.report.machines import in_one_line, notes_on, speeds
 from lab.report.prose import Prose, fill_in
 from lab.results.documents import read_conditions
@@ -137,6 +137,7 @@ def _html(
             "problem": problem,
             "doubt": doubt,
             "draft": _draft(stage),
+            "untranslated": text_of(stage).stem != language(),
             "parts": prose.parts,
             "tally": verdicts.tally(judgements),
             "judgements": verdicts.by_interest(judgements),

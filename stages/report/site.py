@@ -45,9 +45,11 @@ def links_from(page: str) -> dict[str, str]:
 
 
 def text_of(page: str) -> Path:
-    """The file of a page's text in the language that is spoken."""
+    """The file of a page's text in the language that is spoken; in English if it has no other."""
     if page in BOOK_ORDER:
-        return STAGES / page / "page" / f"{language()}.md"
+        folder = STAGES / page / "page"
+        translated = folder / f"{language()}.md"
+        return translated if translated.is_file() else folder / f"{ENGLISH}.md"
     return HERE / "page" / f"{page}.{language()}.md"
 
 

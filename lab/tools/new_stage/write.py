@@ -86,7 +86,7 @@ def write_stage(name: str, book: str, question: str) -> None:
         f" tests/stages/{name} reports/{name} 'reports/*/{name}.*'`"
     )
     if any(character.isdigit() for character in question):
-        print("a title has no numbers: shorten it in en.md, zh.md and the README's table")
+        print("a title has no numbers: shorten it in en.md and the README's table")
 
 
 def _after(start: str, line: str, text: str) -> str:

@@ -90,8 +90,7 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
 
 PLACEHOLDERS = {
     "en.md": ("Make the change", "Quote the sentence", "because …", "what this does not show"),
-    "zh.md": ("（待译）", "引用原话", "因为……", "没有回答什么"),
-    "claims.yaml": ("the change raises LeNet's test accuracy", "改动提高 LeNet", "“raises” is by"),
+    "claims.yaml": ("the change raises LeNet's test accuracy", "“raises” is by"),
 }
 WORDS = {"book": "12.1", "question": "Why?", "title": "Why?", "claim": "X9", "today": "2026-11-26"}
 
@@ -116,7 +115,7 @@ def test_what_invoke_new_writes_is_left_until_its_author_writes(name, tmp_path):
     for words in PLACEHOLDERS[name]:
         assert [line for line in left if words in line], words
     kept = [line for line in text.read_text().splitlines() if line.strip() not in left]
-    assert {"---", "## Limits", "## 局限", "title: 'Why?'", "  kind: ours"} & {*kept}
+    assert {"---", "## Limits", "title: 'Why?'", "  kind: ours"} & {*kept}
     text.write_text("\n".join(kept))
     assert left_of_scaffold(text, "landscapes") == []
 
