@@ -8,7 +8,7 @@ from typing import NamedTuple
 HEADINGS = ("Everything together", "Optimization", "One machine", "Several devices")
 
 
-class Place(NamedTuple):
+class IndexEntry(NamedTuple):
     """Where a question stands: its heading on the index, and its sections of the book."""
 
     heading: str
@@ -16,22 +16,22 @@ class Place(NamedTuple):
 
 
 PLACES = {
-    "together": Place("Everything together", ("13.5",)),
-    "landscapes": Place("Optimization", ("12.1",)),
-    "optimizers": Place("Optimization", ("12.3", "12.6", "12.7", "12.8", "12.9", "12.10")),
-    "schedules": Place("Optimization", ("12.11",)),
-    "bench_compile": Place("One machine", ("13.1",)),
-    "bench_async": Place("One machine", ("13.2",)),
-    "bench_parallel": Place("Several devices", ("13.3",)),
-    "bench_overlap": Place("One machine", ("13.3",)),
-    "bench_hardware": Place("One machine", ("13.4",)),
-    "bench_input": Place("One machine", ("13.5",)),
-    "replicas": Place("Several devices", ("13.5", "13.6")),
-    "parallelism": Place("Several devices", ("13.5", "13.7")),
-    "convergence": Place("Several devices", ("13.5", "13.7")),
-    "bench_training": Place("One machine", ("13.5", "13.6")),
-    "scaling": Place("Several devices", ("13.3", "13.5", "13.7")),
-    "train": Place("Several devices", ("13.5",)),
+    "together": IndexEntry("Everything together", ("13.5",)),
+    "landscapes": IndexEntry("Optimization", ("12.1",)),
+    "optimizers": IndexEntry("Optimization", ("12.3", "12.6", "12.7", "12.8", "12.9", "12.10")),
+    "schedules": IndexEntry("Optimization", ("12.11",)),
+    "bench_compile": IndexEntry("One machine", ("13.1",)),
+    "bench_async": IndexEntry("One machine", ("13.2",)),
+    "bench_parallel": IndexEntry("Several devices", ("13.3",)),
+    "bench_overlap": IndexEntry("One machine", ("13.3",)),
+    "bench_hardware": IndexEntry("One machine", ("13.4",)),
+    "bench_input": IndexEntry("One machine", ("13.5",)),
+    "replicas": IndexEntry("Several devices", ("13.5", "13.6")),
+    "parallelism": IndexEntry("Several devices", ("13.5", "13.7")),
+    "convergence": IndexEntry("Several devices", ("13.5", "13.7")),
+    "bench_training": IndexEntry("One machine", ("13.5", "13.6")),
+    "scaling": IndexEntry("Several devices", ("13.3", "13.5", "13.7")),
+    "train": IndexEntry("Several devices", ("13.5",)),
 }
 BOOK_ORDER = tuple(PLACES)
 MOVED = {"bench_buckets": "scaling", "bench_collectives": "scaling"}  # old pages, which lead on

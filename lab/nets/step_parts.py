@@ -30,7 +30,7 @@ KINDS = {
 
 
 @dataclass
-class Part:
+class StepPart:
     """What a step's operations of a kind do.
 
     Attributes:
@@ -45,9 +45,9 @@ class Part:
     vector_flop: float = 0
     num_bytes: float = 0
 
-    def __truediv__(self, steps: int) -> "Part":
+    def __truediv__(self, steps: int) -> "StepPart":
         """The part of one step, of so many."""
-        return Part(*(value / steps for value in astuple(self)))
+        return StepPart(*(value / steps for value in astuple(self)))
 
 
 class StepParts(TorchDispatchMode):
@@ -64,7 +64,7 @@ class StepParts(TorchDispatchMode):
     def __init__(self, vector_length: int, clock: Callable[[], float]) -> None:
         """A vector holds so many numbers; `clock` gives seconds once all work is done."""
         super().__init__()
-        self.parts: dict[str, Part] = {}
+        self.parts: dict[str, StepPart] = {}
         self._vector_length, self._clock = vector_length, clock
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -91,7 +91,7 @@ class StepParts(TorchDispatchMode):
         """Do an operation whose vectors hold `channels`; 0: whatever fills them."""
         start = self._clock()
         result = func(*args, **kwargs)
-        part = self.parts.setdefault(kind, Part())
+        part = self.parts.setdefault(kind, StepPart())
         part.seconds += self._clock() - start
         count = flop_registry.get(func.overloadpacket)
         flop = count(*args, **kwargs, out_val=result) if count else 0

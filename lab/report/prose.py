@@ -61,7 +61,7 @@ class TextError(DataError):
 
 
 @dataclass(frozen=True)
-class Part:
+class PagePart:
     """What stands under a heading, as HTML."""
 
     heading: str
@@ -73,7 +73,7 @@ class Prose:
     """A text, filled in: the lines of its front matter, and its parts by what they are."""
 
     front: Mapping[str, Markup]
-    parts: Mapping[str, Part]
+    parts: Mapping[str, PagePart]
 
 
 def read_front(path: Path) -> dict[str, str]:
@@ -208,7 +208,7 @@ def _as_doubtful_text(value: object) -> object:
     return Markup(f'<span class="doubtful">{text}</span>')
 
 
-def _parts(path: Path, text: str, headings: bool) -> dict[str, Part]:
+def _parts(path: Path, text: str, headings: bool) -> dict[str, PagePart]:
     env: dict[str, Any] = {}
     tokens = _MARKDOWN.parse(text, env)
     starts = [
@@ -216,7 +216,7 @@ def _parts(path: Path, text: str, headings: bool) -> dict[str, Part]:
     ]
     keys = {word: key for key, words in HEADINGS.items() for word in words.values()}
     first = starts[0] if starts else len(tokens)
-    parts = {ANSWER: Part("", _html(tokens[:first], env))}
+    parts = {ANSWER: PagePart("", _html(tokens[:first], env))}
     for start, end in itertools.pairwise([*starts, len(tokens)]):
         heading = tokens[start + 1].content
         if headings and heading not in keys:
@@ -227,7 +227,7 @@ def _parts(path: Path, text: str, headings: bool) -> dict[str, Part]:
         if key in parts:
             raise TextError(f"{path}: “{heading}” stands there twice")
         shown = HEADINGS[key][language()] if headings else heading
-        parts[key] = Part(shown, _html(tokens[start + 3 : end], env))
+        parts[key] = PagePart(shown, _html(tokens[start + 3 : end], env))
     if headings:
         missing = [k for k in HEADINGS if k not in parts and k not in OPTIONAL]
         if missing or list(parts) != [ANSWER, *(k for k in HEADINGS if k in parts)]:

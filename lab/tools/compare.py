@@ -57,7 +57,7 @@ class Side:
         return {f.claim.id: f.verdict.value for f in judged if f.claim.stage in self.taken}
 
 
-class Row(NamedTuple):
+class ComparedFinding(NamedTuple):
     """A finding of a stage or run that differs."""
 
     folder: str
@@ -102,7 +102,9 @@ def speeds(old: Mapping[str, Taken], new: Mapping[str, Taken]) -> list[str]:
     return [f"the machine itself: {', '.join(shown)}"] if shown else []
 
 
-def compare(old: Side, new: Side, most: int = MOST_OF_A_KIND) -> tuple[list[str], list[Row]]:
+def compare(
+    old: Side, new: Side, most: int = MOST_OF_A_KIND
+) -> tuple[list[str], list[ComparedFinding]]:
     """Lines on what else differs, at most so many of a kind, and the rows of all findings."""
     both = {f: (old.taken[f], taken) for f, taken in new.taken.items() if f in old.taken}
     elsewhere = [folder for folder, (one, other) in both.items() if one.machine != other.machine]
@@ -124,14 +126,14 @@ def compare(old: Side, new: Side, most: int = MOST_OF_A_KIND) -> tuple[list[str]
     return lines, sorted(rows, key=lambda row: (row.change.mark not in JUDGED, -row.change.size))
 
 
-def _rows(folder: str, old: Side, new: Side) -> Iterator[Row]:
+def _rows(folder: str, old: Side, new: Side) -> Iterator[ComparedFinding]:
     """The findings of a stage that differ; times of other numbers of images are not judged."""
     before, after = (_images(side, folder) for side in (old, new))
     for change in diff(old.taken[folder], new.taken[folder]):
         unit = next(each.unit for each in (change.old, change.new) if each)
         if before and after and before != after and (unit in TIMES or unit.endswith("/s")):
             change = change._replace(mark=f"not comparable: {before:,} and {after:,} images")
-        yield Row(folder, change)
+        yield ComparedFinding(folder, change)
 
 
 def _images(side: Side, folder: str) -> int | None:
@@ -261,16 +263,16 @@ def of_stage(stage: str, side: Side) -> Side:
     return replace(side, taken={folder: side.taken[folder]})
 
 
-def unchanged(old: Side, new: Side) -> Iterator[Row]:
+def unchanged(old: Side, new: Side) -> Iterator[ComparedFinding]:
     """The findings that are the same on both sides."""
     for folder in new.taken.keys() & old.taken.keys():
         differ = {change.name for change in diff(old.taken[folder], new.taken[folder])}
         for name, found in new.taken[folder].findings.items():
             if found and name not in differ:
-                yield Row(folder, Change(name, found, found, SAME))
+                yield ComparedFinding(folder, Change(name, found, found, SAME))
 
 
-def in_short(rows: Sequence[Row], most: int) -> tuple[list[Row], str]:
+def in_short(rows: Sequence[ComparedFinding], most: int) -> tuple[list[ComparedFinding], str]:
     """The rows of metrics that changed, at most so many, and the others counted."""
     shown = [row for row in rows if is_metric(row) and row.change.mark not in NO_CHANGE][:most]
     left = Counter(
@@ -282,7 +284,7 @@ def in_short(rows: Sequence[Row], most: int) -> tuple[list[Row], str]:
     return shown, f"besides: {counts} (`--all` shows them)" if counts else ""
 
 
-def is_metric(row: Row) -> bool:
+def is_metric(row: ComparedFinding) -> bool:
     """Whether it is one of the few numbers that its stage has in metrics.json."""
     derivation = derivation_of(row.folder.split("/")[0])
     return derivation is not None and row.change.name in derivation.METRICS
@@ -303,7 +305,7 @@ def markdown(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def report(
-    lines: Sequence[str], rows: Sequence[Row], other: str, note: str, md: bool
+    lines: Sequence[str], rows: Sequence[ComparedFinding], other: str, note: str, md: bool
 ) -> Iterator[str]:
     """What is printed: lines on what else differs, the table, and what its marks do not say."""
     yield from (f"- {in_markdown(line)}" if md else line for line in lines)

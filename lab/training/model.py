@@ -22,7 +22,7 @@ from lab.training.update_steps import OptimizerStep, updates_of
 State = dict[str, Any]
 # steps, as lab/training/steps says: on images X (n, 28, 28) and y (n,), or on rows of a train set
 BatchStep = Callable[[Tensor, Tensor, float, int], Tensor]
-Step = Callable[[LabelledImages, Tensor, float, int], Tensor]
+RowsStep = Callable[[LabelledImages, Tensor, float, int], Tensor]
 
 
 class Model:

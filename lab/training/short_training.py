@@ -19,7 +19,7 @@ from lab.nets.models import MODELS
 from lab.results.chance import CHANCE, NUM_CLASSES
 from lab.results.stats import SMALLEST_EFFECT
 from lab.training.accuracy import accuracy, logits_of
-from lab.training.update_steps import Step, sgd_step
+from lab.training.update_steps import BatchStep, sgd_step
 
 # the loss of a constant answer; what comes within 2 % of it has learned nothing
 NOTHING_LEARNED = math.log(NUM_CLASSES) * (1 - SMALLEST_EFFECT)
@@ -67,7 +67,7 @@ def batches_of(images: Images, batch_size: int, generator: torch.Generator) -> I
 
 
 def sgd_steps(
-    net: nn.Module, batches: Iterable[Images], rates: Iterable[float], step: Step = sgd_step
+    net: nn.Module, batches: Iterable[Images], rates: Iterable[float], step: BatchStep = sgd_step
 ) -> Iterator[Tensor]:
     """Take a step at each rate, on a batch each; yield the batch's summed loss before it."""
     for lr, batch in zip(rates, batches, strict=False):  # rates first: none takes a batch too many

@@ -11,7 +11,7 @@ from lab.data.images import LabelledImages
 from lab.machine.allocator import disable_malloc_trim
 from lab.machine.compiler_errors import compiler_errors
 from lab.machine.devices import allow_tf32
-from lab.training.model import Model, Step
+from lab.training.model import Model, RowsStep
 
 WARM_UP_IMAGES = 32  # for each shard, where a step needs no plan for its size
 GPU_WARM_UPS = 3  # steps of each size: a compiler, cuDNN's plans, DDP's buckets laid out anew
@@ -30,7 +30,7 @@ def prepare_process(precision: Precision) -> None:
 class Trainer:
     """A model and its step, warmed up, with the images to train on kept on its first device."""
 
-    def __init__(self, model: Model, step: Step, train_set: LabelledImages) -> None:
+    def __init__(self, model: Model, step: RowsStep, train_set: LabelledImages) -> None:
         """Move the images and warm up by the recipe; the model's weights stay as they are.
 
         Raises:

@@ -14,7 +14,7 @@ from lab.training.run_params import RunParams
 # images of a batch that are computed at once: larger pieces leave the caches, and sums stay sums
 PIECE = 256
 # on the mean loss of a batch, at a rate; returns the summed loss before it (a scalar)
-Step = Callable[[nn.Module, Images, float], Tensor]
+BatchStep = Callable[[nn.Module, Images, float], Tensor]
 
 
 def add_gradients(net: nn.Module, batch: Images, loss: Loss = cross_entropy) -> Tensor:

@@ -11,7 +11,7 @@ from lab.data.datasets import dataset_name
 from lab.data.loaders import WORKER_START
 from lab.machine.devices import computes_in_bf16, processor, resolve, usable_cores
 from lab.machine.fresh_process import await_server
-from lab.nets.step_parts import Part, vector_length
+from lab.nets.step_parts import StepPart, vector_length
 from lab.results.measurements import Measurement, skip
 from lab.timing.conditions import LoadMonitor, conditions
 from lab.timing.deadline import traces_folder
@@ -68,7 +68,7 @@ def row(
 def parts_in_rows(
     variant: TrainingVariant,
     key: tuple[str, str],
-    steps: Sequence[Mapping[str, Part]],
+    steps: Sequence[Mapping[str, StepPart]],
     machine: Machine,
 ) -> list[Measurement]:
     """What a variant's step consists of: ms of each kind of operation, beside what is counted."""

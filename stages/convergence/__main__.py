@@ -16,7 +16,7 @@ from lab.machine.devices import Devices, resolve
 from lab.results.measurements import Measurement
 from lab.timing.runner import measure_in_processes, write_results
 from stages.convergence import findings
-from stages.convergence.measure.epochs_to_target import Trainer, measure_epochs
+from stages.convergence.measure.epochs_to_target import RunsToTarget, measure_epochs
 from stages.convergence.measure.names import NETS, STEMS
 from stages.convergence.measure.params import ConvergenceParams, Params
 from stages.convergence.measure.short_runs import measure_short_runs, measure_stems
@@ -31,7 +31,7 @@ def measure(
     [device] = devices.devices
     train_set, test_set = (small_images(split, p.image_side, device) for split in (train, test))
     trainers = [
-        Trainer(net, p.image_side, of_net, train_set, test_set, seed)
+        RunsToTarget(net, p.image_side, of_net, train_set, test_set, seed)
         for net, of_net in p.nets.items()
     ]
     trained = [

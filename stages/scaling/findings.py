@@ -150,7 +150,7 @@ def gbs(s_per_byte: float) -> float:
 
 
 @dataclass(frozen=True)
-class Step:
+class ComparedStep:
     """A step's milliseconds, those of its parts, in each start, and how it sums gradients."""
 
     net: str
@@ -161,10 +161,10 @@ class Step:
     measured: Samples
 
 
-def compared_steps(results: Results) -> list[Step]:
+def compared_steps(results: Results) -> list[ComparedStep]:
     """The steps that sum after the backward pass."""
     return [
-        Step(
+        ComparedStep(
             net,
             name,
             int(images),
@@ -178,13 +178,13 @@ def compared_steps(results: Results) -> list[Step]:
     ]
 
 
-def bucket_steps(results: Results, mib: float = DEFAULT_MIB) -> dict[str, Step]:
+def bucket_steps(results: Results, mib: float = DEFAULT_MIB) -> dict[str, ComparedStep]:
     """The steps in buckets of at most so many MiB, by when these are summed."""
     images = max(results.xs("step", COMPUTING, net=BUCKETS_OF), default=0)
     t1 = results.samples("step", COMPUTING, images, net=BUCKETS_OF)
     t2 = results.samples("gradients", BY_LIBRARY, net=BUCKETS_OF)
     return {
-        when: Step(
+        when: ComparedStep(
             BUCKETS_OF,
             when,
             int(images),
@@ -196,7 +196,9 @@ def bucket_steps(results: Results, mib: float = DEFAULT_MIB) -> dict[str, Step]:
     }
 
 
-def in_each_start(steps: Sequence[Step], number: Callable[[float, float], float]) -> Samples:
+def in_each_start(
+    steps: Sequence[ComparedStep], number: Callable[[float, float], float]
+) -> Samples:
     """The mean over the steps, in each start, of a number of the errors of t1 + t2 and of max.
 
     An error is in percent of the measured step.

@@ -16,8 +16,8 @@ from lab.results.measurements import Measurement
 from lab.timing.runner import write_results
 from stages.schedules import findings
 from stages.schedules.measure.by_schedule import drawn, try_schedules
-from stages.schedules.measure.highest_rate import Trainer, measure_highest_rate
-from stages.schedules.measure.params import Params, RunParams, ScheduleParams
+from stages.schedules.measure.highest_rate import RateSearch, measure_highest_rate
+from stages.schedules.measure.params import Params, ScheduleParams, SearchParams
 
 TEST_IMAGES = 2000
 
@@ -31,12 +31,12 @@ def measure(
     train_set, test_set = (small_images(split, side, device) for split in (train, test))
     trained = [*try_schedules(train_set, test_set, params, seed)]
     for net, of_runs in searched(params).items():
-        trained += measure_highest_rate(Trainer(net, side, train_set, of_runs), seed)
+        trained += measure_highest_rate(RateSearch(net, side, train_set, of_runs), seed)
     trained = [replace(m, device_kind=devices.kind, threads=devices.threads) for m in trained]
     return [*drawn(), *trained]
 
 
-def searched(params: ScheduleParams) -> dict[str, RunParams]:
+def searched(params: ScheduleParams) -> dict[str, SearchParams]:
     """The nets whose highest stable rates are searched."""
     each = {"lenet": params.highest_rate.lenet, "resnet18": params.highest_rate.resnet18}
     return {net: of_runs for net, of_runs in each.items() if of_runs.seeds}

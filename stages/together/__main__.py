@@ -25,7 +25,7 @@ from stages.together import findings
 from stages.together.measure import one_run
 from stages.together.measure.names import TECHNIQUES
 from stages.together.measure.params import Params
-from stages.together.measure.recipes import Recipe, Run, recipes, runs_of
+from stages.together.measure.recipes import Recipe, RecipeRun, recipes, runs_of
 from stages.together.measure.time_to_accuracy import NOTES_RUN, RECORDS, fastest, reached, target_of
 
 
@@ -70,7 +70,7 @@ class Job(NamedTuple):
 
     recipe: Recipe
     seed: int
-    run: Run
+    run: RecipeRun
 
 
 class Quoted(NamedTuple):

@@ -64,10 +64,10 @@ def write_stage(name: str, book: str, question: str) -> None:
         made[test if part.name == "test.py" else folder / part] = text
     heading = "One machine" if book.startswith("13.") else "Optimization"
     last = [stage for stage, place in PLACES.items() if place.heading == heading][-1]
-    place = f'    "{name}": Place("{heading}", ("{book}",)),\n'
+    place = f'    "{name}": IndexEntry("{heading}", ("{book}",)),\n'
     row = f"| [{question}](reports/README.md#{name}) | {book} | [`{name}`](stages/{name}/) |\n"
     entries = {
-        "lab/claims/book_order.py": lambda text: _after(f'    "{last}": Place(', place, text),
+        "lab/claims/book_order.py": lambda text: _after(f'    "{last}": IndexEntry(', place, text),
         "README.md": lambda text: _after(f"(stages/{last}/)", row, text),
         "params.yaml": lambda text: _with_params(text, name, book),
         "dvc.yaml": lambda text: _with_stage(text, name, question),

@@ -7,7 +7,7 @@ TO_WRITE, MOST_TO_WRITE_S = 0.25, 20.0  # of a part's time: to end what it has b
 
 
 @dataclass(frozen=True)
-class Part:
+class VisitPart:
     """A command of a visit: a stage, or one run of `train`.
 
     Attributes:
@@ -29,24 +29,28 @@ class Part:
 
 # the goals first, then what most claims about one GPU rest on
 OF_ONE_DEVICE = (
-    Part("bench_training", 130),
-    Part("bench_overlap", 140),
-    Part("bench_parallel", 50),
-    Part("bench_async", 80),
-    Part("bench_input", 65),
-    Part("train", 110, "resnet18_1gpu"),
-    Part("bench_hardware", 200),
-    Part("bench_compile", 180),
+    VisitPart("bench_training", 130),
+    VisitPart("bench_overlap", 140),
+    VisitPart("bench_parallel", 50),
+    VisitPart("bench_async", 80),
+    VisitPart("bench_input", 65),
+    VisitPart("train", 110, "resnet18_1gpu"),
+    VisitPart("bench_hardware", 200),
+    VisitPart("bench_compile", 180),
 )
-OF_SEVERAL = (Part("scaling", 40), Part("parallelism", 15), Part("train", 45, "resnet18_2gpu"))
+OF_SEVERAL = (
+    VisitPart("scaling", 40),
+    VisitPart("parallelism", 15),
+    VisitPart("train", 45, "resnet18_2gpu"),
+)
 
 
-def in_order(gpus: int) -> list[Part]:
+def in_order(gpus: int) -> list[VisitPart]:
     """What is worth most first; nothing of several devices where a GPU is alone."""
     return [*OF_ONE_DEVICE, *(OF_SEVERAL if gpus != 1 else ())]
 
 
-def deadline_s(parts: Sequence[Part], left_s: float) -> float:
+def deadline_s(parts: Sequence[VisitPart], left_s: float) -> float:
     """Seconds until the first of the parts that are left is to begin nothing more.
 
     That is its share, and what earlier ones left, without what it needs to end and to write.

@@ -25,7 +25,7 @@ from lab.results.stats import FEWEST
 from lab.tools.profiles import merge
 from lab.tools.record.commands import run_stage
 from lab.tools.record.gpu_state import gpu_state, library_versions
-from lab.tools.record.parts import Part, deadline_s, in_order
+from lab.tools.record.parts import VisitPart, deadline_s, in_order
 from lab.tools.record.traces import collect
 from lab.tools.references import path_of, read_reference, stage_of, taken_of
 
@@ -36,7 +36,9 @@ FETCH_S = 60.0  # that data may take which were not carried here
 log = logging.getLogger(__name__)
 
 
-def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | None = None) -> None:
+def record(
+    name: str, profile: str, budget_s: float, parts: Sequence[VisitPart] | None = None
+) -> None:
     """Measure this machine with a profile's params and write its reference.
 
     Args:
@@ -127,7 +129,7 @@ def prepare(work: Path, profile: str, end: float) -> None:
 
 
 def measure(
-    part: Part, work: Path, left_s: float, until_s: float, kept: Path
+    part: VisitPart, work: Path, left_s: float, until_s: float, kept: Path
 ) -> dict[str, Any] | str:
     """Run a part; returns its seconds, findings and traces in short, or why it did not finish.
 

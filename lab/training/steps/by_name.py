@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from lab.data.images import LabelledImages
-from lab.training.model import BatchStep, Model, Step
+from lab.training.model import BatchStep, Model, RowsStep
 from lab.training.processes import Alone
 from lab.training.run_params import RunParams
 from lab.training.steps.dataparallel import dataparallel_step
@@ -21,7 +21,7 @@ def model_and_step(
     devices: Sequence[torch.device],
     recipe: RunParams,
     processes: Alone | None = None,
-) -> tuple[Model, Step]:
+) -> tuple[Model, RowsStep]:
     """A copy of the net on this process's devices, and the step that trains it by `recipe`."""
     if recipe.shards != "none":
         model = sharded_model(net, devices, recipe, processes or Alone(), recipe.shards)
@@ -36,7 +36,7 @@ def model_and_step(
     return model, graph_step(model, step) if recipe.strategy == "graph" else step
 
 
-def on_rows(step: BatchStep) -> Step:
+def on_rows(step: BatchStep) -> RowsStep:
     """A step on rows of a train set that is on the first device."""
 
     def step_on_rows(train_set: LabelledImages, rows: Tensor, lr: float, batch_size: int) -> Tensor:

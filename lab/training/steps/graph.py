@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lab.data.images import LabelledImages
 from lab.machine.gpus.graphs import recorded
-from lab.training.model import Model, Step
+from lab.training.model import Model, RowsStep
 
 
 class _StepGraph(NamedTuple):
@@ -20,7 +20,7 @@ class _StepGraph(NamedTuple):
     loss: Tensor
 
 
-def graph_step(model: Model, step: Step) -> Step:
+def graph_step(model: Model, step: RowsStep) -> RowsStep:
     """The step as a CUDA graph: all of it, from picking the rows to the new weights.
 
     Each number of rows has a graph of its own, recorded at the first such step and replayed from

@@ -14,7 +14,7 @@ from lab.data.images import LabelledImages, to_tensors
 from lab.data.order import epoch_order
 from lab.machine.devices import allow_tf32, precision_on
 from lab.nets.models import lenet_of_layers, to_float
-from lab.nets.step_parts import Part, StepParts, vector_length
+from lab.nets.step_parts import StepPart, StepParts, vector_length
 from lab.parallel.replicas import forward_backward, sgd, split_batch, sum_gradients
 from lab.timing.bench import convolution
 from lab.timing.clock import read_clock
@@ -182,7 +182,7 @@ class TrainingTurns:
         trainer.take(batches, [trainer.model.recipe.lr] * len(batches), losses)
         return (read_clock(devices) - start) / len(batches)
 
-    def parts(self, steps: int) -> dict[str, Part]:
+    def parts(self, steps: int) -> dict[str, StepPart]:
         """What a step on one device consists of: the mean of so many, by kind of operation."""
         trainer, model = self._trainer, self._trainer.model
         [net], recipe = model.nets, model.recipe

@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from lab.core.errors import LabError, MachineError
 from lab.machine.fresh_process import FreshProcess, fresh_process, silence_stdout
-from lab.nets.step_parts import Part
+from lab.nets.step_parts import StepPart
 from lab.results.reasons import FAILED, NO_TIME, Reason
 from lab.timing.bench import balanced_turns
 from lab.timing.deadline import time_left_s, until_deadline
@@ -51,7 +51,7 @@ class Race(Generic[T]):
     """
 
     seconds: Mapping[T, Sequence[float]]
-    parts: Mapping[T, Sequence[Mapping[str, Part]]]
+    parts: Mapping[T, Sequence[Mapping[str, StepPart]]]
     unable: Mapping[T, Reason]
 
 
@@ -69,7 +69,7 @@ def race(variants: Mapping[T, TrainingVariant], starts: int, traces: Path | None
         LabError: a variant's process ended.
     """
     seconds: dict[T, list[float]] = {name: [] for name in variants}
-    parts: dict[T, list[dict[str, Part]]] = {n: [] for n, v in variants.items() if v.in_parts}
+    parts: dict[T, list[dict[str, StepPart]]] = {n: [] for n, v in variants.items() if v.in_parts}
     unable: dict[T, Reason] = {}
     for start in tqdm(until_deadline(starts), "race", total=starts, leave=False, disable=None):
         with _processes({name: variants[name] for name in seconds}) as processes:

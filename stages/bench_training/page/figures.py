@@ -35,7 +35,7 @@ COMPARISONS = {  # what is held against what, by finding
 
 
 @dataclass(frozen=True)
-class Row:
+class VariantRow:
     """A variant's time, of which a step has so many images."""
 
     net: str
@@ -62,7 +62,7 @@ FORMATS = {"fp32": "float32", "tf32": "TensorFloat-32", "bf16": "bfloat16"}
 
 
 @dataclass(frozen=True)
-class Part:
+class OperationKind:
     """A kind of operation in a step, its time and the least that it could take, in ms."""
 
     kind: str
@@ -71,7 +71,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Step:
+class StepInParts:
     """A step of our loop in parts.
 
     Attributes:
@@ -83,7 +83,7 @@ class Step:
     """
 
     title: str
-    parts: Sequence[Part]
+    parts: Sequence[OperationKind]
     ms: float
     limit: Sequence[float]
 
@@ -93,7 +93,7 @@ class Step:
         return min(1.0, sum(part.ms for part in self.parts) / self.ms)
 
 
-def steps_in_parts(results: Results) -> list[Step]:
+def steps_in_parts(results: Results) -> list[StepInParts]:
     """The steps of one device, by network and precision, as far as they were timed in parts."""
     return [
         step
@@ -103,7 +103,9 @@ def steps_in_parts(results: Results) -> list[Step]:
     ]
 
 
-def in_parts(results: Results, net: str, loop: str, precision: str, title: str) -> Step | None:
+def in_parts(
+    results: Results, net: str, loop: str, precision: str, title: str
+) -> StepInParts | None:
     """A loop's step in parts, if it was timed."""
     limit = limit_of(results, net, precision)
     if not limit.with_bytes:
@@ -115,10 +117,10 @@ def in_parts(results: Results, net: str, loop: str, precision: str, title: str) 
     rates = (names.ARITHMETIC[precision], names.COPIES)
     gflops, gbs = (summarise(results.samples(names.RATE, name).values).median for name in rates)
     parts = [
-        Part(m.variant, m.summary.median, shortest_ms(m, gflops, gbs))
+        OperationKind(m.variant, m.summary.median, shortest_ms(m, gflops, gbs))
         for m in parts_of(results, net, loop)
     ]
-    return Step(
+    return StepInParts(
         title,
         sorted(parts, key=lambda part: -part.ms),
         summarise(results.samples(net, loop).values).median,
@@ -189,11 +191,11 @@ def experiments_in_words(results: Results) -> dict[str, str]:
     }
 
 
-def table(results: Results) -> list[Row]:
+def table(results: Results) -> list[VariantRow]:
     """All variants, by network."""
     titles = {**TITLES, **experiments_in_words(results)}
     return [
-        Row(title, translation(found.variant), int(found.x), found.summary)
+        VariantRow(title, translation(found.variant), int(found.x), found.summary)
         for experiment, title in titles.items()
         for found in timed(results, experiment)
     ]
@@ -213,7 +215,7 @@ def times(results: Results, net: str) -> dict[str, Sequence[float]]:
     return {in_two_lines(translation(m.variant)): m.values for m in timed(results, net)}
 
 
-def draw_limits(steps: Sequence[Step], path: Path) -> None:
+def draw_limits(steps: Sequence[StepInParts], path: Path) -> None:
     """Each step as a bar: what bounds it, one thing after the other, and what is left."""
     with style.figure(path, style.WIDTH, plots.FRAME + plots.ROW * (len(steps) + 1)) as fig:
         axes = fig.add_subplot()
@@ -237,7 +239,7 @@ def draw_limits(steps: Sequence[Step], path: Path) -> None:
         style.key(fig, axes)
 
 
-def shares_of(step: Step) -> list[float]:
+def shares_of(step: StepInParts) -> list[float]:
     """The shares of a step in percent: what bounds it, and what is left."""
     parts = [*step.limit, max(0.0, step.ms - sum(step.limit))]
     return [100 * ms / sum(parts) for ms in parts]

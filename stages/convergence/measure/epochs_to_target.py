@@ -30,7 +30,7 @@ from lab.training.short_training import (
     make_net,
     sgd_steps,
 )
-from lab.training.update_steps import RuleSteps, Step, sgd_step
+from lab.training.update_steps import BatchStep, RuleSteps, sgd_step
 from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, RULES
 from stages.convergence.measure.params import NetParams
 
@@ -67,7 +67,7 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Run:
+class RunToTarget:
     """The epochs of the readings, the test accuracies read, and how the run ended."""
 
     epochs: tuple[float, ...]
@@ -95,8 +95,8 @@ def train_to_target(
     batch_size: int,
     goal: Goal,
     generator: torch.Generator,
-    step: Step = sgd_step,
-) -> Run:
+    step: BatchStep = sgd_step,
+) -> RunToTarget:
     """Train `net` until it reaches the goal or its budget ends.
 
     Readings are an eighth of an octave apart, 9 %, however large the batch. A run has diverged if
@@ -116,11 +116,11 @@ def train_to_target(
         epochs.append(number / steps_per_epoch)
         accuracies.append(0.0 if math.isnan(reading) else reading)
         if math.isnan(reading):
-            return Run(tuple(epochs), tuple(accuracies), "diverged")
+            return RunToTarget(tuple(epochs), tuple(accuracies), "diverged")
         if reading >= goal.accuracy:
-            return Run(tuple(epochs), tuple(accuracies), "reached")
+            return RunToTarget(tuple(epochs), tuple(accuracies), "reached")
     ending: Ending = "not reached" if accuracies[-1] > constant_answer(test_set) else "diverged"
-    return Run(tuple(epochs), tuple(accuracies), ending)
+    return RunToTarget(tuple(epochs), tuple(accuracies), ending)
 
 
 def readings(num_steps: int, batch_size: int) -> list[int]:
@@ -139,7 +139,7 @@ def readings(num_steps: int, batch_size: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Trainer:
+class RunsToTarget:
     """Runs of a net to the target, from any seed."""
 
     net: str
@@ -154,7 +154,7 @@ class Trainer:
         """The accuracy to reach, 0 to 1."""
         return self.params.target_accuracy_percent / 100
 
-    def run(self, lr: Schedule, batch_size: int, i: int, step: Step = sgd_step) -> Run:
+    def run(self, lr: Schedule, batch_size: int, i: int, step: BatchStep = sgd_step) -> RunToTarget:
         """A run from seed number i: its weights, and the order of the images."""
         generator = torch.Generator().manual_seed(self.seed + i)
         net = make_net(self.net, generator, self.side).to(self.train_set.y.device)
@@ -162,27 +162,27 @@ class Trainer:
         sets = self.train_set, self.test_set
         return train_to_target(net, *sets, lr, batch_size, goal, generator, step)
 
-    def run_rule(self, job: tuple[str, int, int]) -> Run:
+    def run_rule(self, job: tuple[str, int, int]) -> RunToTarget:
         """A run of plain SGD: rule, batch size, seed."""
         rule, batch_size, i = job
         p = self.params
         lr = schedule(rule, p.lr, batch_size, p.batch_sizes[0], p.warm_up_epochs)
         return self.run(lr, batch_size, i)
 
-    def run_optimizer(self, job: tuple[str, float, int, int]) -> Run:
+    def run_optimizer(self, job: tuple[str, float, int, int]) -> RunToTarget:
         """A run of an optimizer, behind a warm-up: its name, rate, batch size, seed."""
         name, rate, batch_size, i = job
         lr = schedules.warm_up(schedules.constant(rate), self.params.warm_up_epochs)
         return self.run(lr, batch_size, i, RuleSteps(OPTIMIZERS[name][0]))
 
-    def cost(self, runs: Iterable[Run]) -> tuple[float, float]:
+    def cost(self, runs: Iterable[RunToTarget]) -> tuple[float, float]:
         """What a good rate makes small: median epochs, then how far the best reading fell short."""
         ended = list(runs)
         epochs = [r.epochs_to(self.target) if r.ending == "reached" else np.inf for r in ended]
         return median(epochs), -median(max(r.accuracies) for r in ended)
 
 
-def measure_epochs(trainer: Trainer) -> Iterator[Measurement]:
+def measure_epochs(trainer: RunsToTarget) -> Iterator[Measurement]:
     """Each seed's epochs to the target by rule and batch size; optimizers at their best rates."""
     params, device = trainer.params, trainer.train_set.y.device
     seeds = range(params.num_seeds)
@@ -203,11 +203,11 @@ def measure_epochs(trainer: Trainer) -> Iterator[Measurement]:
             yield from _at_best_rate(trainer, name, n)
 
 
-def _at_best_rate(trainer: Trainer, name: str, batch_size: int) -> Iterator[Measurement]:
+def _at_best_rate(trainer: RunsToTarget, name: str, batch_size: int) -> Iterator[Measurement]:
     """An optimizer's epochs at the rate that other seeds found to be the best."""
     p = trainer.params
 
-    def runs(rate: float, seeds: Iterable[int]) -> list[Run]:
+    def runs(rate: float, seeds: Iterable[int]) -> list[RunToTarget]:
         jobs = [(name, rate, batch_size, i) for i in seeds]
         label, device = f"{name}, batch {batch_size}", trainer.train_set.y.device
         return list(map_with_progress(label, trainer.run_optimizer, jobs, device).values())
@@ -234,7 +234,7 @@ def climb(cost: Callable[[float], tuple[float, float]], first: float) -> float:
 
 
 def _of_runs(
-    trainer: Trainer, variant: str, batch_size: int, runs: list[Run]
+    trainer: RunsToTarget, variant: str, batch_size: int, runs: list[RunToTarget]
 ) -> Iterator[Measurement]:
     """The epochs of a variant's runs by seed, and which reached the target or diverged."""
     reached = [run.ending == "reached" for run in runs]

@@ -13,7 +13,7 @@ from lab.nets.resnet import resnet18
 from lab.parallel.workers import map_with_progress
 from lab.results.measurements import Measurement, by_seed
 from lab.training.short_training import SmallLeNet, accuracy_or_chance, batches_of, sgd_steps
-from lab.training.update_steps import StaleSteps, Step, sgd_step
+from lab.training.update_steps import BatchStep, StaleSteps, sgd_step
 from stages.convergence.measure.names import PLAIN, STEMS
 from stages.convergence.measure.params import ConvergenceParams, StemParams
 
@@ -64,7 +64,11 @@ def measure_stems(
 
 
 def percent_after(
-    net: nn.Module, batches: Iterable[Images], rates: Iterable[float], step: Step, test_set: Images
+    net: nn.Module,
+    batches: Iterable[Images],
+    rates: Iterable[float],
+    step: BatchStep,
+    test_set: Images,
 ) -> float:
     """The test accuracy after a step at each rate."""
     for _ in sgd_steps(net, batches, rates, step):

@@ -61,7 +61,7 @@ class Trajectory(NamedTuple):
 # --- the notes' runs ---
 
 
-class Run(NamedTuple):
+class NotesRun(NamedTuple):
     """One of the notes' airfoil runs, or one to compare with them."""
 
     name: str
@@ -73,21 +73,21 @@ class Run(NamedTuple):
 
 
 NOTES_RUNS = (
-    Run("GD", update_rules.gd, 1.0, batch_size=1500, num_epochs=10),
-    Run("SGD", update_rules.gd, 0.005, batch_size=1, num_epochs=1),
-    Run("SGD", update_rules.gd, 0.4, batch_size=100),
-    Run("SGD", update_rules.gd, 0.05),
-    Run("momentum 0.5", partial(update_rules.momentum, beta=0.5), 0.02),
-    Run("momentum 0.9", partial(update_rules.momentum, beta=0.9), 0.02),
-    Run("momentum 0.9", partial(update_rules.momentum, beta=0.9), 0.01),
-    Run("momentum 0.9", partial(update_rules.momentum, beta=0.9), 0.005),
-    Run("AdaGrad", update_rules.adagrad, 0.1),
-    Run("RMSProp", update_rules.rmsprop, 0.01),
-    Run("Adadelta", update_rules.adadelta, 1.0),
-    Run("Adam", update_rules.adam, 0.01),
-    Run("Adam", partial(update_rules.adam, inside=True), 0.01, version="epsilon inside"),
-    Run("Adam", update_rules.adam_uncorrected, 0.01, version="uncorrected"),
-    Run("Yogi", update_rules.yogi, 0.01),
+    NotesRun("GD", update_rules.gd, 1.0, batch_size=1500, num_epochs=10),
+    NotesRun("SGD", update_rules.gd, 0.005, batch_size=1, num_epochs=1),
+    NotesRun("SGD", update_rules.gd, 0.4, batch_size=100),
+    NotesRun("SGD", update_rules.gd, 0.05),
+    NotesRun("momentum 0.5", partial(update_rules.momentum, beta=0.5), 0.02),
+    NotesRun("momentum 0.9", partial(update_rules.momentum, beta=0.9), 0.02),
+    NotesRun("momentum 0.9", partial(update_rules.momentum, beta=0.9), 0.01),
+    NotesRun("momentum 0.9", partial(update_rules.momentum, beta=0.9), 0.005),
+    NotesRun("AdaGrad", update_rules.adagrad, 0.1),
+    NotesRun("RMSProp", update_rules.rmsprop, 0.01),
+    NotesRun("Adadelta", update_rules.adadelta, 1.0),
+    NotesRun("Adam", update_rules.adam, 0.01),
+    NotesRun("Adam", partial(update_rules.adam, inside=True), 0.01, version="epsilon inside"),
+    NotesRun("Adam", update_rules.adam_uncorrected, 0.01, version="uncorrected"),
+    NotesRun("Yogi", update_rules.yogi, 0.01),
 )
 
 

@@ -19,7 +19,7 @@ from lab.results.measurements import Curve, Measurement, Results, curve_of
 from stages.optimizers.measure.names import COUNTING, DECAYING, PROBLEMS, RULES
 
 
-class Run(NamedTuple):
+class RunKey(NamedTuple):
     """An airfoil run by its columns."""
 
     rule: str
@@ -32,11 +32,11 @@ Dot = tuple[str, float, float, float]  # a label, a median, and the ends of the 
 
 # What a port of the book prints as the final loss of its airfoil runs, from one seed each.
 PUBLISHED_LOSSES = {
-    Run("momentum 0.5", 0.02): 0.2455,
-    Run("AdaGrad", 0.1): 0.2437,
-    Run("AdaGrad", 0.1, version="concise"): 0.2431,
-    Run("Adam", 0.01): 0.2454,
-    Run("Adam", 0.01, version="concise"): 0.2421,
+    RunKey("momentum 0.5", 0.02): 0.2455,
+    RunKey("AdaGrad", 0.1): 0.2437,
+    RunKey("AdaGrad", 0.1, version="concise"): 0.2431,
+    RunKey("Adam", 0.01): 0.2454,
+    RunKey("Adam", 0.01, version="concise"): 0.2421,
 }
 HALF_TURN = 180  # degrees: a start and the one across from it end at the same value
 BOOK_START_DEGREES = float(np.degrees(np.arctan2(-2, -5))) % HALF_TURN
@@ -81,13 +81,13 @@ def figures(results: Results, found: Findings) -> list[Figure]:
     ]
 
 
-def airfoil_runs(results: Results) -> dict[Run, Curve]:
+def airfoil_runs(results: Results) -> dict[RunKey, Curve]:
     """The excess of each of the notes' runs against epochs."""
-    found: dict[Run, list[Measurement]] = {}
+    found: dict[RunKey, list[Measurement]] = {}
     for m in results.measurements:
         if m.experiment == "airfoil_runs" and m.columns["version"] != "torch's optimizer":
             rate, batch_size, version = (m.columns[k] for k in ("rate", "batch_size", "version"))
-            run = Run(m.variant, float(rate), float(batch_size), str(version))
+            run = RunKey(m.variant, float(rate), float(batch_size), str(version))
             found.setdefault(run, []).append(m)
     return {run: curve_of(series) for run, series in found.items()}
 
@@ -110,7 +110,7 @@ def _name(rule: str) -> str:
     return words.get(rule) or translation(rule)
 
 
-def _run_name(run: Run) -> str:
+def _run_name(run: RunKey) -> str:
     """A run as the page calls it: its optimizer and its settings."""
     batch = [say("batch {size}", size=f"{run.batch_size:g}")] if run.rule == "SGD" else []
     rate = "ρ 0.9" if run.rule == "Adadelta" else say("lr {rate}", rate=f"{run.rate:g}")

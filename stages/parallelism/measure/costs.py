@@ -176,7 +176,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Step:
+class CountedStep:
     """The summed loss of a batch, each parameter's gradient, and what they cost.
 
     `sent` are the bytes between devices (not counted: the batch on its way to them), `memory` is
@@ -191,13 +191,13 @@ class Step:
 
 def counted_step(
     kind: Kind, net: Layered | nn.Module, X: Tensor, y: Tensor, devices: Sequence[torch.device]
-) -> Step:
+) -> CountedStep:
     """The gradient of a batch, and what it takes to compute it."""
     model = kind(lenet_layers(net) if isinstance(net, nn.Module) else net, devices)
     with thread_pool(len(devices), torch.get_num_threads()) as pool:
         group = CountingGroup(devices, pool, model.params)
         loss = model.take_gradient(X, y, group)
-    return Step(loss.item(), model.gradients(), group.sent, group.memory())
+    return CountedStep(loss.item(), model.gradients(), group.sent, group.memory())
 
 
 class CountingGroup(DeviceGroup):

@@ -29,7 +29,7 @@ from lab.results.stats import summarise
 from stages.scaling.findings import (
     BUCKETS_OF,
     NETS,
-    Step,
+    ComparedStep,
     bucket_steps,
     compared_steps,
     in_each_start,
@@ -53,7 +53,7 @@ def figures(results: Results, found: Findings) -> list[Figure]:
     return [Figure("scaling_steps", panels), Figure("scaling_ready", [ready])]
 
 
-def largest_steps(results: Results, net: str) -> list[Step]:
+def largest_steps(results: Results, net: str) -> list[ComparedStep]:
     """A net's steps with the most images, those in buckets last."""
     steps = [step for step in compared_steps(results) if step.net == net]
     most = max(step.images for step in steps)
@@ -62,7 +62,7 @@ def largest_steps(results: Results, net: str) -> list[Step]:
 
 
 def draw_steps(
-    steps: Sequence[Step], virtual: bool, height: float, path: Path, *, with_key: bool
+    steps: Sequence[ComparedStep], virtual: bool, height: float, path: Path, *, with_key: bool
 ) -> None:
     """Draw steps: bars of their parts, and what was measured over them."""
     with house.figure(path, house.WIDTH, height) as fig:
@@ -77,7 +77,7 @@ def draw_steps(
             house.key(fig, axes)
 
 
-def draw_step(axes: Axes, row: int, step: Step, virtual: bool) -> None:
+def draw_step(axes: Axes, row: int, step: ComparedStep, virtual: bool) -> None:
     """Draw a step in a row; the first row has the labels of the key."""
     t1, t2, taken = (summarise(each.values) for each in (step.t1, step.t2, step.measured))
     parts = {
@@ -165,7 +165,7 @@ def starts_nearer_the_sum(results: Results) -> int:
     return sum(a < b for a, b in zip(added.values, overlapped.values, strict=True))
 
 
-def step_row(step: Step) -> dict[str, Any]:
+def step_row(step: ComparedStep) -> dict[str, Any]:
     """The medians of a step and of its parts, in ms; a sum is that of each start's."""
     parts = {"t1": step.t1, "t2": step.t2, "sum": step.t1 + step.t2, "measured": step.measured}
     return {

@@ -24,7 +24,7 @@ from lab.training.short_training import (
 )
 from stages.schedules.measure.by_schedule import EPOCHS, FINAL, stretched, with_warm_up
 from stages.schedules.measure.names import BASE, NO_WARM_UP, WARM_UP
-from stages.schedules.measure.params import RunParams
+from stages.schedules.measure.params import SearchParams
 
 TOO_HIGH = (1, 2, 4)  # times the lowest rate that was found to diverge
 DOUBLINGS = 20  # of a rate, or halvings, until the search gives up
@@ -41,13 +41,13 @@ class StabilityLimit:
 
 
 @dataclass(frozen=True)
-class Trainer:
+class RateSearch:
     """Runs of one net, from any seed."""
 
     net: str
     side: int
     train_set: Images
-    params: RunParams
+    params: SearchParams
 
     def losses(self, schedule: Schedule, seed: int) -> Losses:
         """The mean loss before each step of SGD, infinite from where it is not finite.
@@ -66,7 +66,7 @@ class Trainer:
         return losses
 
 
-def measure_highest_rate(trainer: Trainer, seed: int) -> Iterator[Measurement]:
+def measure_highest_rate(trainer: RateSearch, seed: int) -> Iterator[Measurement]:
     """A net's highest stable rates, and when without warm-up it diverges beyond, by seed."""
     params, device = trainer.params, trainer.train_set.y.device
 

@@ -10,7 +10,7 @@ from lab.core.shared_params import DeviceParams, Seed
 BatchSize = Annotated[int, Field(ge=1, le=4096)]
 
 
-class RunParams(Section):
+class SearchParams(Section):
     seeds: Annotated[int, Field(ge=0, le=1000)]
     batch_size: BatchSize
     steps: Annotated[int, Field(ge=10, le=1_000_000)]
@@ -19,8 +19,8 @@ class RunParams(Section):
 
 
 class HighestRateParams(Section):
-    lenet: RunParams
-    resnet18: RunParams
+    lenet: SearchParams
+    resnet18: SearchParams
 
 
 class ScheduleParams(Section):

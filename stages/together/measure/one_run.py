@@ -24,13 +24,13 @@ from lab.training.notes_loop import EpochClock, notes_epoch, to_contiguous
 from lab.training.steps.by_name import model_and_step
 from lab.training.trainer import Trainer
 from stages.together.measure.params import Params
-from stages.together.measure.recipes import Recipe, Run
+from stages.together.measure.recipes import Recipe, RecipeRun
 
 NOTES_WORKERS = 4  # of their loader, where a GPU leaves the processor to it
 EpochResult = tuple[float, float | None]  # seconds since the start, accuracy in percent
 
 
-def train_recipe(recipe: Recipe, seed: int, run: Run, params: Params) -> list[EpochResult]:
+def train_recipe(recipe: Recipe, seed: int, run: RecipeRun, params: Params) -> list[EpochResult]:
     """Train the run's epochs; at a constant rate until the accuracy is its target.
 
     Where only a part of an epoch is timed, one pair: the seconds of a whole one and no accuracy.

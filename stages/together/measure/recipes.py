@@ -39,7 +39,7 @@ def recipes(bf16: bool) -> list[Recipe]:
     return [each.but(precision="fp32") for each in found if each.technique != BF16]
 
 
-class Run(NamedTuple):
+class RecipeRun(NamedTuple):
     """A run of a recipe with one seed: to an accuracy in percent, or a part of an epoch (0)."""
 
     target: int
@@ -55,7 +55,7 @@ def timed_in_part(techniques: Sequence[str], epochs_known: bool) -> list[str]:
 
 def runs_of(
     recipe: Recipe, p: TogetherParams, techniques: Sequence[str], epochs_known: bool
-) -> Iterator[Run]:
+) -> Iterator[RecipeRun]:
     """Yield the runs of a recipe, one of those with these `techniques`.
 
     `epochs_known`: another run has told how many epochs the notes' steps need.
@@ -64,9 +64,9 @@ def runs_of(
         p.targets if recipe.technique == techniques[-1] else p.targets_on_the_way
     )
     if recipe.technique in timed_in_part(techniques, epochs_known) and not p.whole:
-        yield Run(0, 1, in_part=True)
+        yield RecipeRun(0, 1, in_part=True)
     elif recipe.schedule == "constant":
-        yield Run(max(targets), p.max_epochs)
+        yield RecipeRun(max(targets), p.max_epochs)
     else:
         for target in targets:
-            yield Run(target, recipe.epochs[target])
+            yield RecipeRun(target, recipe.epochs[target])

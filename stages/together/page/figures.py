@@ -54,7 +54,7 @@ WHERE = {  # the page that explains a change
 
 
 @dataclass(frozen=True)
-class Row:
+class TechniqueRow:
     """A row of the staircase: the one above with one more change."""
 
     technique: str
@@ -166,11 +166,15 @@ def figures(results: Results, found: Findings) -> list[Figure]:
     return [together, *([Figure("further", later)] if later else [])]
 
 
-def staircase(results: Results, target: int) -> list[Row]:
+def staircase(results: Results, target: int) -> list[TechniqueRow]:
     """The rows that were measured, in order."""
     kinds = {m.variant: m.device_kind for m in results.measurements if m.variant in TECHNIQUES}
     measured = ((technique, seconds_to(results, technique, target)) for technique in kinds)
-    return [Row(technique, found, str(kinds[technique])) for technique, found in measured if found]
+    return [
+        TechniqueRow(technique, found, str(kinds[technique]))
+        for technique, found in measured
+        if found
+    ]
 
 
 def _after_one(results: Results, technique: str) -> float:
@@ -179,13 +183,13 @@ def _after_one(results: Results, technique: str) -> float:
     return median(value for m in first for value in m.values) if first else 0.0
 
 
-def best_of(rows: Sequence[Row]) -> Row:
+def best_of(rows: Sequence[TechniqueRow]) -> TechniqueRow:
     """The fastest row of those that reached the accuracy; the last one if none did."""
     best = fastest({row.technique: row.found for row in rows if row.found.reached})
     return next((row for row in rows if row.technique == best), rows[-1])
 
 
-def gain_of(above: Row, row: Row) -> str:
+def gain_of(above: TechniqueRow, row: TechniqueRow) -> str:
     """What a row gains on one above it."""
     if not row.found.reached:
         return MISSED
@@ -194,7 +198,9 @@ def gain_of(above: Row, row: Row) -> str:
     return FEWER if row.epochs < above.epochs else FASTER
 
 
-def groups_of(rows: Sequence[Row]) -> list[tuple[str, list[tuple[Row, Row]]]]:
+def groups_of(
+    rows: Sequence[TechniqueRow],
+) -> list[tuple[str, list[tuple[TechniqueRow, TechniqueRow]]]]:
     """All rows but the first, each with the fastest above it that reached the accuracy.
 
     Neighbours of one gain are a group.
@@ -207,13 +213,13 @@ def groups_of(rows: Sequence[Row]) -> list[tuple[str, list[tuple[Row, Row]]]]:
     return [(gain, list(of)) for gain, of in groupby(steps, lambda two: gain_of(*two))]
 
 
-def _draw(target: int, rows: Sequence[Row], path: Path) -> None:
+def _draw(target: int, rows: Sequence[TechniqueRow], path: Path) -> None:
     lines = len(rows) + HEADING * len(groups_of(rows))
     with style.figure(path, style.WIDTH, 1 + 0.34 * lines) as fig:
         _draw_stairs(fig.add_subplot(), target, rows, plots.in_two_lines)
 
 
-def _draw_card(target: int, rows: Sequence[Row], title: str, path: Path) -> None:
+def _draw_card(target: int, rows: Sequence[TechniqueRow], title: str, path: Path) -> None:
     """Draw the rows as far as the fastest one, under the figure's title."""
     with style.figure(path, *style.CARD, room=(0.02, 0.01, 0.96, 0.84)) as fig:
         lines = title.replace(": ", ":\n")
@@ -223,7 +229,9 @@ def _draw_card(target: int, rows: Sequence[Row], title: str, path: Path) -> None
         _draw_stairs(fig.add_subplot(), target, rows[: rows.index(best_of(rows)) + 1], str)
 
 
-def _draw_stairs(axes: Axes, target: int, rows: Sequence[Row], named: Callable[[str], str]) -> None:
+def _draw_stairs(
+    axes: Axes, target: int, rows: Sequence[TechniqueRow], named: Callable[[str], str]
+) -> None:
     """Draw a row under the other, those that gain the same under its heading."""
     seconds = [row.seconds for row in rows]
     low, high = min(seconds), 1.02 * max(seconds)
@@ -255,7 +263,7 @@ def _draw_heading(axes: Axes, at: float, num_rows: int, gain: str) -> None:
     axes.plot([0, 0], ends, color=colour, linewidth=4, transform=across, clip_on=False)
 
 
-def _draw_row(axes: Axes, at: float, above: Row, row: Row, colour: str) -> None:
+def _draw_row(axes: Axes, at: float, above: TechniqueRow, row: TechniqueRow, colour: str) -> None:
     """Draw a bar from the seconds of a row above to its own, which a mark ends."""
     left, right = sorted((above.seconds, row.seconds))
     axes.barh(

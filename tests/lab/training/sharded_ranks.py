@@ -8,7 +8,7 @@ import torch
 
 from lab.nets.models import MODELS
 from lab.training.loop import predict
-from lab.training.model import Model, Step
+from lab.training.model import Model, RowsStep
 from lab.training.processes import Alone, Group
 from lab.training.steps.by_name import model_and_step
 from lab.training.trainer import Trainer
@@ -25,7 +25,7 @@ RECIPES = {
 }
 
 
-def start(name: str, num_devices: int, processes: Alone | None = None) -> tuple[Model, Step]:
+def start(name: str, num_devices: int, processes: Alone | None = None) -> tuple[Model, RowsStep]:
     """A net that nobody has trained."""
     net = MODELS[name](torch.Generator().manual_seed(0))
     return model_and_step(net, [CPU] * num_devices, RECIPES[name], processes)
@@ -33,7 +33,7 @@ def start(name: str, num_devices: int, processes: Alone | None = None) -> tuple[
 
 def go_on(
     model: Model,
-    step: Step,
+    step: RowsStep,
     name: str,
     state: dict[str, Any] | None = None,
     steps: int | None = None,

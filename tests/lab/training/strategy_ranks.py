@@ -14,7 +14,7 @@ from lab.nets.models import MODELS
 from lab.parallel.process_group import check_ranks_agree
 from lab.training import loop
 from lab.training.loop import Progress, predict, train
-from lab.training.model import Model, Step
+from lab.training.model import Model, RowsStep
 from lab.training.processes import Group
 from lab.training.run_params import NOTES
 from lab.training.steps.by_name import model_and_step
@@ -70,11 +70,11 @@ def part_of_a_run(
     return {**trainer.model.state(), **reached.state()}
 
 
-def by_ddp(net: nn.Module) -> tuple[Model, Step]:
+def by_ddp(net: nn.Module) -> tuple[Model, RowsStep]:
     return model_and_step(net, [CPU], NOTES.but(strategy="ddp"), Group())
 
 
-def losses_of(model: Model, step: Step) -> list[float]:
+def losses_of(model: Model, step: RowsStep) -> list[float]:
     losses = []
     for X, y in map(batch, SIZES):
         loss = step((X, y), model.share(torch.arange(len(X))), 0.1, len(X))

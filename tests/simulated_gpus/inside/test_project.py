@@ -27,7 +27,7 @@ from stages.bench_async.measure import timing_mistakes
 from stages.bench_async.measure.params import Params as AsyncParams
 from stages.together.measure import one_run
 from stages.together.measure.params import Params as TogetherParams
-from stages.together.measure.recipes import Run, recipes
+from stages.together.measure.recipes import RecipeRun, recipes
 from tests.helpers import recipe, write_data
 
 AUTO = {"cpu_threads": "auto"}
@@ -92,7 +92,7 @@ def test_a_recipe_that_is_timed_in_part_runs_ahead(data, monkeypatch):
 
     monkeypatch.setattr(Trainer, "take", counting)
     params = load(TogetherParams)
-    one_run.train_recipe(recipes(True)[-1], 0, Run(0, 1, in_part=True), params)
+    one_run.train_recipe(recipes(True)[-1], 0, RecipeRun(0, 1, in_part=True), params)
     assert set(waits) == {0}
 
 

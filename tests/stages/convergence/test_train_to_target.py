@@ -14,7 +14,7 @@ from lab.optim import schedules
 from lab.training.short_training import SmallLeNet
 from stages.convergence.measure.epochs_to_target import (
     Goal,
-    Run,
+    RunToTarget,
     readings,
     schedule,
     train_to_target,
@@ -62,10 +62,10 @@ def test_a_run_without_the_target_uses_its_whole_budget():
 
 
 def test_the_epochs_to_an_accuracy_lie_between_the_readings_around_it():
-    found = Run((0.5, 1.0, 4.0), (0.1, 0.4, 0.8), "reached")
+    found = RunToTarget((0.5, 1.0, 4.0), (0.1, 0.4, 0.8), "reached")
     assert found.epochs_to(0.8) == pytest.approx(4)
     assert found.epochs_to(0.6) == pytest.approx(2), "half of the way on a logarithmic scale"
-    assert Run((0.5,), (0.9,), "reached").epochs_to(0.6) == 0.5
+    assert RunToTarget((0.5,), (0.9,), "reached").epochs_to(0.6) == 0.5
 
 
 def test_leaving_the_finite_numbers_ends_a_run_at_once_and_a_constant_answer_at_the_end():

@@ -5,10 +5,10 @@ from lab.data.datasets import Split
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement
 from stages.schedules.__main__ import measure
-from stages.schedules.measure.params import HighestRateParams, RunParams, ScheduleParams
+from stages.schedules.measure.params import HighestRateParams, ScheduleParams, SearchParams
 
-LENET = RunParams(seeds=2, batch_size=32, steps=30, first_rate=0.4, resolution=1.9)
-RESNET18 = RunParams(seeds=0, batch_size=32, steps=10, first_rate=0.4, resolution=1.9)
+LENET = SearchParams(seeds=2, batch_size=32, steps=30, first_rate=0.4, resolution=1.9)
+RESNET18 = SearchParams(seeds=0, batch_size=32, steps=10, first_rate=0.4, resolution=1.9)
 PARAMS = ScheduleParams(
     image_side=14,
     train_images=256,

@@ -20,7 +20,7 @@ from lab.training.short_training import make_net
 from stages.schedules.findings import best_schedule, findings
 from stages.schedules.measure.by_schedule import EPOCHS, SCHEDULES, WARM_UP_EPOCHS
 from stages.schedules.measure.highest_rate import (
-    Trainer,
+    RateSearch,
     bisect_limit,
     divergence_time,
     schedule_of,
@@ -110,7 +110,7 @@ def images():
 def test_a_run_is_sgd_and_ends_where_its_loss_is_not_finite():
     train_set = images()
     params = LENET.model_copy(update={"steps": 3, "batch_size": 128})
-    losses = Trainer("lenet", 14, train_set, params).losses(lambda t: 0.1, 0)
+    losses = RateSearch("lenet", 14, train_set, params).losses(lambda t: 0.1, 0)
     net = make_net("lenet", torch.Generator().manual_seed(0), 14)
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
     for loss in losses:  # of batches that are the whole set
@@ -119,12 +119,12 @@ def test_a_run_is_sgd_and_ends_where_its_loss_is_not_finite():
         optimizer.zero_grad()
         expected.backward()
         optimizer.step()
-    lost = Trainer("lenet", 14, train_set, LENET).losses(lambda t: 1e30, 0)
+    lost = RateSearch("lenet", 14, train_set, LENET).losses(lambda t: 1e30, 0)
     assert np.isinf(lost[-1])
 
 
 def test_the_same_seed_has_the_same_weights_and_order_in_both_variants():
-    trainer = Trainer("lenet", 14, images(), LENET)
+    trainer = RateSearch("lenet", 14, images(), LENET)
     plain, warm = (
         trainer.losses(schedule_of(variant, 0.1), 3) for variant in (NO_WARM_UP, WARM_UP)
     )

@@ -22,7 +22,7 @@ from stages.together.measure.names import (
 )
 from stages.together.measure.one_run import train_recipe
 from stages.together.measure.params import Params
-from stages.together.measure.recipes import Run, recipes, timed_in_part
+from stages.together.measure.recipes import RecipeRun, recipes, timed_in_part
 from stages.together.measure.time_to_accuracy import NOTES_RUN, seconds_to
 from stages.together.page.figures import (
     FASTER,
@@ -71,7 +71,7 @@ def test_each_recipe_adds_one_technique():
 def test_the_notes_loop_in_memory_and_the_engine_take_the_same_steps(params):
     """From weights that learn at once, so that the accuracy tells."""
     loop, engine = (
-        [a for _, a in train_recipe(recipe.but(net="lenet_he"), 3, Run(101, 2), params)]
+        [a for _, a in train_recipe(recipe.but(net="lenet_he"), 3, RecipeRun(101, 2), params)]
         for recipe in (RECIPES["skip pixels LeNet never uses"], RECIPES["reuse freed memory"])
     )
     assert loop == pytest.approx(engine, abs=2)
@@ -80,15 +80,15 @@ def test_the_notes_loop_in_memory_and_the_engine_take_the_same_steps(params):
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.technique)
 def test_a_part_of_an_epoch_tells_the_seconds_of_a_whole_one(params, recipe):
-    [(seconds, accuracy)] = train_recipe(recipe, 0, Run(0, 1, in_part=True), params)
+    [(seconds, accuracy)] = train_recipe(recipe, 0, RecipeRun(0, 1, in_part=True), params)
     assert seconds > 0
     assert accuracy is None
 
 
 def test_at_a_constant_rate_training_ends_at_the_target_and_one_cycle_at_its_end(params):
-    at_once = train_recipe(RECIPES[HE], 0, Run(1, 5), params)
+    at_once = train_recipe(RECIPES[HE], 0, RecipeRun(1, 5), params)
     assert len(at_once) == 1
-    whole = train_recipe(RECIPES[ONE_CYCLE], 0, Run(1, 3), params)
+    whole = train_recipe(RECIPES[ONE_CYCLE], 0, RecipeRun(1, 3), params)
     assert len(whole) == 3
     assert sorted(s for s, _ in whole) == [s for s, _ in whole], "seconds since the start"
 

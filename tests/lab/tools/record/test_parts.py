@@ -1,8 +1,8 @@
 """How long a part of a visit may take."""
 
-from lab.tools.record.parts import Part, deadline_s
+from lab.tools.record.parts import VisitPart, deadline_s
 
-FOUR = [Part(name, share) for name, share in zip("abcd", (50, 25, 20, 5), strict=True)]
+FOUR = [VisitPart(name, share) for name, share in zip("abcd", (50, 25, 20, 5), strict=True)]
 
 
 def test_a_part_gets_its_share_and_what_earlier_ones_left():

@@ -12,7 +12,7 @@ import pytest
 
 from lab.core.files import read_rows
 from lab.tools import references
-from lab.tools.record.parts import Part
+from lab.tools.record.parts import VisitPart
 from lab.tools.record.visit import enough, record
 from tests.helpers import COMMITTED, ROOT, committed_params, files, outlived, write_data
 
@@ -31,7 +31,7 @@ def test_a_record_has_what_was_finished_and_leaves_the_results_alone(ready):
     kept = ready / references.REFERENCE / "my.machine"
     (kept / "of_an_earlier_visit").mkdir(parents=True)
     (kept / "of_an_earlier_visit" / "rows.csv").touch()
-    parts = [Part("no_such_stage", 1), Part("bench_parallel", 9)]
+    parts = [VisitPart("no_such_stage", 1), VisitPart("bench_parallel", 9)]
     record("my.machine", "smoke", 600, parts)
     document = references.read_reference(references.REFERENCE / "my.machine.json")
     assert document["profile"] == "smoke"
@@ -49,8 +49,8 @@ def test_a_record_has_what_was_finished_and_leaves_the_results_alone(ready):
 
 
 def test_the_next_visit_to_such_a_machine_goes_on_with_what_is_lacking(ready):
-    path, trains = references.REFERENCE / "again.json", Part("train", 1, "record_83")
-    parallel = Part("bench_parallel", 1)  # in one start, which decides nothing
+    path, trains = references.REFERENCE / "again.json", VisitPart("train", 1, "record_83")
+    parallel = VisitPart("bench_parallel", 1)  # in one start, which decides nothing
 
     def visit(*parts):
         record("again", "smoke", 600, parts)
@@ -59,7 +59,7 @@ def test_the_next_visit_to_such_a_machine_goes_on_with_what_is_lacking(ready):
     first, second = visit(trains), visit(trains, parallel)
     assert second["stages"]["train/record_83"] == first["stages"]["train/record_83"]
     assert files(path.with_suffix("")) == {"bench_parallel/rows.csv", "train/record_83/rows.csv"}
-    third = visit(trains, parallel, Part("no_such_stage", 1))
+    third = visit(trains, parallel, VisitPart("no_such_stage", 1))
     assert third["stages"]["train/record_83"] == first["stages"]["train/record_83"]
     assert third["stages"]["bench_parallel"] != second["stages"]["bench_parallel"]
     assert third["stages"]["no_such_stage"] == "failed with exit code 1"
