@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lab.report.language import ENGLISH, language, say
-from lab.report.reasons import all_in_words, in_words
+from lab.report.reason_words import all_in_words, in_words
 from lab.results.disturbances import BUSY_PERCENT, LIMIT_PERCENT, NOT_MEASURABLE, disturbances_of
 from lab.results.reasons import Reason
 from lab.results.stats import false_speedup_bound

@@ -6,7 +6,7 @@ from lab.claims.claim import Claim
 from lab.claims.ledger import ledger
 from lab.claims.rules import DECIDED, Verdict
 from lab.claims.verdicts import GPU_KINDS, Judgement
-from lab.report.verdicts import SHOWN, measured
+from lab.report.verdict_words import SHOWN, measured
 
 Machines = Mapping[str, Mapping[str, Judgement]]  # by name, then by claim
 

@@ -10,7 +10,7 @@ from lab.claims.verdicts import Judgement, judge_all, rows_of
 from lab.core.files import HARDWARE_FILE, METRICS, REPORTS, write_json, write_rows
 from lab.core.process import run
 from lab.report.machines import in_one_line, machines_of, warning_of
-from lab.report.verdicts import SHOWN, measured, of_the_notes, tally_in_words
+from lab.report.verdict_words import SHOWN, measured, of_the_notes, tally_in_words
 from lab.results.derived import UNREADABLE, whatever_is_under
 from lab.results.documents import read_hardware
 from lab.tools.compare import side_of_commit

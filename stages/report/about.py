@@ -12,7 +12,7 @@ from lab.claims.book_order import MOVED, PLACES
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import CPU, GPU_KINDS
 from lab.core.files import REPORTS
-from lab.report import verdicts
+from lab.report import verdict_words
 from lab.report.days import first_and_last_day
 from lab.report.language import ENGLISH, language, translation
 from lab.report.machines import in_one_line
@@ -87,7 +87,7 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
 
 def _values(found_here: machines_page.ByStage, evidence: Evidence) -> Values:
     """What all texts name: numbers of the ledger, and the questions' own values by stage."""
-    notes = verdicts.of_the_notes(evidence.judgements)
+    notes = verdict_words.of_the_notes(evidence.judgements)
     tested = [f for f in notes if f.verdict is not Verdict.NOT_TESTABLE]
     machines = evidence.machines.all()
     return {
@@ -98,7 +98,7 @@ def _values(found_here: machines_page.ByStage, evidence: Evidence) -> Values:
         "total": len(notes),
         "untested": len(notes) - len(tested),
         "on_gpus": sum(f.unmet is not None and f.unmet.name in GPU_NEEDS for f in notes),
-        "count": Counter(verdicts.SHOWN[f.verdict].key for f in notes),
+        "count": Counter(verdict_words.SHOWN[f.verdict].key for f in notes),
         "on_virtual": sum(
             f.device_kind not in (CPU, *GPU_KINDS)
             and found_here[f.claim.stage].get("num_devices", 1) > 1

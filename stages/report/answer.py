@@ -11,7 +11,7 @@ from lab.report.book import section_list
 from lab.report.language import ENGLISH
 from lab.report.machines import machines_of
 from lab.report.prose import environment, inline, read_front
-from lab.report.verdicts import of_the_notes, tally_in_words
+from lab.report.verdict_words import of_the_notes, tally_in_words
 from lab.results.diff import Taken
 from lab.results.documents import read_conditions, read_hardware
 from lab.tools.profiles import is_smoke

@@ -17,7 +17,7 @@ from lab.report.inline_svg import inlined
 from lab.report.language import ENGLISH, in_markdown, language, say
 from lab.report.page import Explorable, Figure
 from lab.report.prose import TextError, block
-from lab.report.verdicts import SHOWN, in_brief
+from lab.report.verdict_words import SHOWN, in_brief
 from stages.report.evidence import Evidence
 from stages.report.site import CARD, STAGES, links_from, part, published, titles
 

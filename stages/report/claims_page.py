@@ -9,7 +9,7 @@ from lab.claims.rules import Verdict
 from lab.claims.verdicts import Judgement, by_interval, false_verdicts
 from lab.core.files import REPORTS
 from lab.data.sources import FASHION_FILES
-from lab.report import verdicts
+from lab.report import verdict_words
 from lab.report.benchmarks import devices_in_words
 from lab.report.language import localized, say
 from lab.report.machines import in_one_line
@@ -22,8 +22,8 @@ def values(judgements: Sequence[Judgement]) -> dict[str, object]:
     runs = retest.runs(REPORTS / "retest")
     of_runs = [run.judgements.values() for run in runs]
     return {
-        "judgements": verdicts.by_interest(judgements),
-        "tally": verdicts.tally(judgements),
+        "judgements": verdict_words.by_interest(judgements),
+        "tally": verdict_words.tally(judgements),
         "chapters": sorted({f.claim.section.split(".")[0] for f in judgements}),
         "devices": {
             kind: devices_in_words(kind) for kind in sorted({f.device_kind for f in judgements})
@@ -38,7 +38,7 @@ def values(judgements: Sequence[Judgement]) -> dict[str, object]:
         "aim_percent": AIM_PERCENT,
         "wanting": _wanting(judgements),
         "unmeasured": [
-            (verdicts.place_in_words(e.at), localized(e.says), localized(e.reason))
+            (verdict_words.place_in_words(e.at), localized(e.says), localized(e.reason))
             for e in unmeasured()
         ],
         "files": FASHION_FILES,

@@ -11,13 +11,13 @@ from markupsafe import Markup, escape
 
 from lab.claims.book_order import HEADINGS
 from lab.core.files import REPORTS, ROWS
-from lab.report import verdicts
+from lab.report import verdict_words
 from lab.report.language import in_markdown, say
 from lab.report.machines import in_one_line
 from lab.report.numbers import duration, duration_span, interval
 from lab.report.prose import block, filled
 from lab.report.scales import line_through
-from lab.report.verdicts import Shown
+from lab.report.verdict_words import Shown
 from lab.results.disturbances import disturbances_of
 from lab.results.findings import Finding
 from stages.report.evidence import Evidence
@@ -61,7 +61,7 @@ def index(questions: Questions, evidence: Evidence) -> dict[str, object]:
     """What the index names beside what all texts do."""
     links = links_from(INDEX)
     answers = {stage: _answer(stage, made, evidence) for stage, made in questions.items()}
-    tally = verdicts.tally(verdicts.of_the_notes(evidence.judgements))
+    tally = verdict_words.tally(verdict_words.of_the_notes(evidence.judgements))
     hero = questions[HERO]
     shown = None if evidence.smoke else hero.shown.get(HERO)
     elsewhere = _elsewhere(evidence) if hero.doubt else ""
@@ -122,9 +122,9 @@ def _answer(stage: str, made: Question, evidence: Evidence) -> Answer:
     finding = made.finding or made.problem
     if made.problem and made.failures:
         finding = say("This page could not be drawn.")
-    notes = verdicts.of_the_notes(judgements)
+    notes = verdict_words.of_the_notes(judgements)
     number = made.prose.front.get("number", Markup())
-    return Answer(number, finding, verdicts.tally(notes), len(judgements) - len(notes))
+    return Answer(number, finding, verdict_words.tally(notes), len(judgements) - len(notes))
 
 
 def notices(evidence: Evidence) -> list[Markup]:

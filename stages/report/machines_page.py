@@ -17,7 +17,7 @@ from lab.report.side_by_side import (
     decided_by_several,
     differing,
 )
-from lab.report.verdicts import verdict_and_number
+from lab.report.verdict_words import verdict_and_number
 from lab.results.findings import Finding
 from stages.report.evidence import Evidence, Reference
 

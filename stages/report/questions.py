@@ -24,7 +24,7 @@ from lab.claims.rules import Verdict
 from lab.claims.verdicts import Judgement
 from lab.core.errors import LabError, NotThereError
 from lab.core.files import REPORTS, ROWS
-from lab.report import verdicts
+from lab.report import verdict_words
 from lab.report.benchmarks import trust
 from lab.report.days import first_and_last_day
 from lab.report.language import language, say
@@ -139,8 +139,8 @@ def _html(
             "draft": _draft(stage),
             "untranslated": text_of(stage).stem != language(),
             "parts": prose.parts,
-            "tally": verdicts.tally(judgements),
-            "judgements": verdicts.by_interest(judgements),
+            "tally": verdict_words.tally(judgements),
+            "judgements": verdict_words.by_interest(judgements),
             "untested": _untested(judgements, others),
             "others": others,
             "filled": _filled(judgements, others),
@@ -164,21 +164,21 @@ def _untested(
     """The judgements that no number decides, on no machine, by the reason."""
     found: dict[str, list[Judgement]] = {}
     for f in judgements:
-        if f.verdict is Verdict.NOT_TESTABLE and not verdicts.elsewhere(f, others):
-            found.setdefault(verdicts.effect_of(f), []).append(f)
+        if f.verdict is Verdict.NOT_TESTABLE and not verdict_words.elsewhere(f, others):
+            found.setdefault(verdict_words.effect_of(f), []).append(f)
     return dict(sorted(found.items(), key=lambda each: each[0].lower()))
 
 
 def _filled(
     judgements: Sequence[Judgement], others: Mapping[str, Mapping[str, Judgement]]
-) -> dict[str, dict[verdicts.Shown, int]]:
+) -> dict[str, dict[verdict_words.Shown, int]]:
     """What other machines say of the statements that could not be tested here: their tallies."""
     untested = {f.claim.id for f in judgements if f.verdict is Verdict.NOT_TESTABLE}
     there = {
         name: [f for id_, f in of.items() if id_ in untested and f.finding]
         for name, of in others.items()
     }
-    return {name: verdicts.tally(found) for name, found in there.items() if found}
+    return {name: verdict_words.tally(found) for name, found in there.items() if found}
 
 
 def _files(stage: str) -> dict[str, str]:

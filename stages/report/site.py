@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from lab.claims.book_order import BOOK_ORDER, PLACES
-from lab.report import book, verdicts
+from lab.report import book, verdict_words
 from lab.report.language import CHINESE, ENGLISH, language, localized, say, translation
 from lab.report.prose import ANSWER, Prose, inline, read_front
 
@@ -88,12 +88,12 @@ def rendered(template: str, page: str, content: Mapping[str, Any]) -> str:
 
 
 def _address(file: str) -> str:
-    """Where a file under reports is once it is published, with `lab.tools.site`'s placeholder."""
+    """Where a file under reports is once published, with the placeholder of `lab.tools.publish`."""
     return "{pages}" + file.removesuffix("index.html")
 
 
 def published(text: str, on: str = "published") -> Markup:
-    """Markdown that only a published page shows; `lab.tools.site` fills its placeholders in.
+    """Markdown that only a published page shows; `lab.tools.publish` fills its placeholders in.
 
     With `on="github"`, only one whose source is on GitHub.
     """
@@ -126,7 +126,7 @@ def templates() -> Environment:
         autoescape=True,
         keep_trailing_newline=True,
     )
-    found.globals.update(say=say, text=with_tags, book=book, places=PLACES, verdicts=verdicts)
+    found.globals.update(say=say, text=with_tags, book=book, places=PLACES, verdicts=verdict_words)
     found.filters.update(code=with_code, localized=localized)
     return found
 

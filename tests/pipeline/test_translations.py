@@ -9,8 +9,8 @@ from lab.claims.book_order import HEADINGS
 from lab.claims.ledger import ledger
 from lab.core.files import ROWS, read_rows
 from lab.report.language import catalogue
-from lab.report.reasons import SWITCHES, WORDS
-from lab.report.verdicts import SHOWN
+from lab.report.reason_words import SWITCHES, WORDS
+from lab.report.verdict_words import SHOWN
 from tests.helpers import COMMITTED, ROOT
 
 

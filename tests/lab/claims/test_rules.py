@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lab.claims.rules import Verdict, decide, overall
 from lab.report.language import speaking
-from lab.report.verdicts import range_in_words
+from lab.report.verdict_words import range_in_words
 from lab.results.findings import Finding, Over, exact
 from lab.results.stats import Range
 

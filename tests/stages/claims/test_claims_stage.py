@@ -14,7 +14,7 @@ from lab.claims.rules import Verdict
 from lab.claims.verdicts import judge_all
 from lab.core.files import read_rows
 from lab.core.process import run
-from lab.report import verdicts
+from lab.report import verdict_words
 from lab.results.derived import whatever_is_under
 from stages.claims import __main__ as claims
 from tests.helpers import COMMITTED, ROOT
@@ -103,7 +103,7 @@ def test_it_tells_how_much_holds_and_what_differs_from_the_commit(project, caplo
     assert judged_messages(caplog) == [alone]
 
     shutil.rmtree(project / "reports" / "replicas")
-    lost = [f for f in verdicts.of_the_notes(there) if f.claim.stage == "replicas"]
+    lost = [f for f in verdict_words.of_the_notes(there) if f.claim.stage == "replicas"]
     lost = [f for f in lost if f.verdict is not NOT_TESTABLE]
     counts, head, *lines = judged_messages(caplog)
     assert counts != alone

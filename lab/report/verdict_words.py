@@ -12,7 +12,7 @@ from lab.report.benchmarks import devices_in_words
 from lab.report.book import page_of
 from lab.report.language import localized, say, translation
 from lab.report.numbers import digits_beside, number, span
-from lab.report.reasons import reason_of
+from lab.report.reason_words import reason_of
 from lab.report.scales import Scale, scale_of
 from lab.results.findings import Finding, Over
 from lab.results.stats import widening

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 import pytest
 
 from lab.core.params import read_yaml
-from lab.tools.site import SITE
+from lab.tools.publish import SITE
 from tests.helpers import COMMITTED, ROOT, files
 
 [WORKFLOW] = read_yaml(ROOT / ".github" / "workflows" / "pages.yml")["jobs"].values()
@@ -33,7 +33,7 @@ OPTIONS = ("--pages", PAGES, "--source", "https://code.example/o/n", "--commit",
 
 def make_site(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Make the site where no package is installed."""
-    command = [sys.executable, "-S", "-m", "lab.tools.site", *words]
+    command = [sys.executable, "-S", "-m", "lab.tools.publish", *words]
     return subprocess.run(command, cwd=project, capture_output=True, text=True)
 
 
@@ -42,7 +42,7 @@ def publish(project: Path, server: str) -> Path:
     found = FOUND | {"github.server_url": server}
     command = re.sub(r"\$\{\{ (.*?) \}\}", lambda each: found[each[1]], COMMAND)
     python, _, module, *options = shlex.split(command)
-    assert (python, module) == ("python3", "lab.tools.site")
+    assert (python, module) == ("python3", "lab.tools.publish")
     made = make_site(project, *options)
     assert made.returncode == 0, made.stderr
     return project / SITE

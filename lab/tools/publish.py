@@ -1,4 +1,4 @@
-"""Make the report's web site in .lab/site: `python -m lab.tools.site`, with Python alone.
+"""Make the report's web site in .lab/site: `python -m lab.tools.publish`, with Python alone.
 
 It is the pages and the files that they lead to. What is under reports/ stands at its root,
 pages/x.html, and all else of the project beside that, stages/x/do_this.py. To look at it:

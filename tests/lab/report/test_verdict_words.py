@@ -10,7 +10,7 @@ from lab.claims.rules import Verdict
 from lab.claims.verdicts import NO_REASON, Judgement
 from lab.core.files import ROWS, read_rows
 from lab.report.language import speaking
-from lab.report.verdicts import change_of, effect_of, in_brief, range_in_words, scale_on
+from lab.report.verdict_words import change_of, effect_of, in_brief, range_in_words, scale_on
 from lab.results.findings import Finding, Over, exact
 from lab.results.reasons import OFF, SKIPPED, UNMET, Reason
 from tests.helpers import COMMITTED
