@@ -1,8 +1,10 @@
 """How every command of the lab runs and ends: exit codes, signals, and the process above it."""
 
 import contextlib
+import ctypes
 import importlib
 import logging
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -32,10 +34,13 @@ RANK_MARK = "TORCHELASTIC_RUN_ID"  # in the environment of each rank that torchr
 POLL_S = 0.5
 MORE_OPEN_FILES = "too many open files for this shell's limit; `ulimit -n 4096`"
 PATIENCE_S = 10.0  # from a signal until what is left is killed
-DIE_WITH_PARENT = "LAB_DIE_WITH_PARENT"  # set for stages that another command starts
+SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh")
+PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
-_BEGAN = time.monotonic()  # before torch is imported: stages/__init__.py imports this module first
-_WATCHES: list[int] = []  # this process, if it watches its parent; one that forked it, perhaps
+# stages/__init__.py imports this module before torch, which takes seconds
+_BEGAN = time.monotonic()
+# the parent, or DVC above the shell that it runs a stage in; none above a container's first process
+_STARTER = next((p for p in psutil.Process().parents() if p.name() not in SHELLS), None)
 _STOP_ASKED = threading.Event()  # a signal was heard
 
 
@@ -56,7 +61,7 @@ def run(main: Callable[[], None]) -> int:
     stage = None if is_rank else os.environ.get("DVC_STAGE")
     try:
         with raise_signals():
-            if stage or is_rank or DIE_WITH_PARENT in os.environ:
+            if stage or is_rank:
                 die_with_parent()
             if stage:
                 announce(stage)
@@ -182,24 +187,31 @@ def raise_signals() -> Iterator[None]:
 def die_with_parent() -> None:
     """End this process when the one that started it is gone: an orphan writes beside the next run.
 
-    A shell in between, as DVC uses to run a stage, is no starter of its own. The process gets
-    SIGTERM, unless it is ending by a signal already, which a second one would cut short; where it
-    has not ended within seconds, it is ended.
+    It gets SIGTERM, unless it is ending by a signal already, which a second one would cut short;
+    where it has not ended within seconds, it is ended.
     """
-    if os.getpid() in _WATCHES:
-        return
-    _WATCHES.append(os.getpid())
-    starters = _starters()
+    launcher = multiprocessing.parent_process()  # which a fork server may stand between
 
     def watch() -> None:
-        while all(map(_lives, starters)):
-            time.sleep(POLL_S)
+        if launcher is not None:
+            launcher.join()
+        else:
+            while _STARTER is None or _STARTER in psutil.Process().parents():
+                time.sleep(POLL_S)
         if not _STOP_ASKED.is_set():
             os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(PATIENCE_S)
         os._exit(ORPHANED)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def ends_with_this_process() -> Callable[[], None] | None:
+    """Return the `preexec_fn` of a process that Linux sends SIGTERM when this one is gone."""
+    if sys.platform != "linux":
+        return None
+    libc = ctypes.CDLL(None)
+    return lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def end_family(process: subprocess.Popen[Any], grace_s: float = 0.0) -> None:
@@ -218,17 +230,3 @@ def end_family(process: subprocess.Popen[Any], grace_s: float = 0.0) -> None:
         with contextlib.suppress(psutil.NoSuchProcess):
             left.kill()
     process.wait()
-
-
-def _starters() -> list[psutil.Process]:
-    """The parent; above a shell also the shell's parent."""
-    above = psutil.Process().parents()
-    shell = bool(above) and above[0].name() in ("sh", "bash", "dash", "zsh", "fish", "ksh")
-    return above[: 2 if shell else 1]
-
-
-def _lives(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from lab.data.datasets import DATA
-from lab.machine.fresh_process import end_with_launcher
+from lab.machine.fresh_process import die_with_parent
 from lab.machine.torchvision_import import torchvision
 
 BOOK_WORKERS = 4
@@ -50,5 +50,5 @@ def _init_worker(worker: int) -> None:
     that process was gone by then, the worker would stay for good, and keep its pipes open. Without
     its process it would only print how they broke.
     """
-    end_with_launcher()
+    die_with_parent()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

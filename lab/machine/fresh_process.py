@@ -13,7 +13,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -26,7 +25,7 @@ from typing import Any, TypeVar
 
 from lab.core.errors import DistributedError, LabError, MachineError, SpaceError
 from lab.core.gpu_errors import gpu_error
-from lab.core.process import MORE_OPEN_FILES, ORPHANED, lacks_open_files
+from lab.core.process import MORE_OPEN_FILES, die_with_parent, lacks_open_files
 
 # macOS's own libraries do not survive a fork
 METHOD = "forkserver" if sys.platform == "linux" else "spawn"
@@ -34,7 +33,6 @@ METHOD = "forkserver" if sys.platform == "linux" else "spawn"
 MOST_FOLDER_BYTES = 103 - 32
 SHARED_MEMORY = "/dev/shm"  # noqa: S108  (Linux has it there)
 T = TypeVar("T")
-_AHEAD = threading.Event()  # the server was started before there was a process to fork
 
 
 @dataclass(frozen=True)
@@ -84,26 +82,6 @@ class FreshProcess:
             raise DistributedError(
                 f"{self.name} ended with code {code}; its own error is above"
             ) from None
-
-
-def start_server(module: str) -> None:
-    """Have the server import a module now, beside this process, which is about to do the same.
-
-    Call `await_server` before anything is timed. Without a server to start, the first fresh process
-    says why.
-    """
-    if METHOD == "forkserver":
-        multiprocessing.set_forkserver_preload([module])
-        with suppress(MachineError, OSError):
-            _place_sockets()
-            _ensure_server()
-            _AHEAD.set()
-
-
-def await_server() -> None:
-    """Wait until a server that was started ahead has imported: it shares the cores meanwhile."""
-    if _AHEAD.is_set():
-        call_in_subprocess("a process that does nothing", int)
 
 
 @contextmanager
@@ -204,7 +182,7 @@ def _run(
     arguments: tuple[Any, ...],
 ) -> None:
     """Be the process: serve for as long as the launcher lives."""
-    end_with_launcher()
+    die_with_parent()
     gc.freeze()  # what the server has imported: or each collection would look through all of it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C: the launcher decides, and ends this one
     if METHOD == "forkserver":  # by it, locks of a process that is killed would be left behind
@@ -244,15 +222,3 @@ def _explain(error: Exception) -> LabError | None:
         why = said.splitlines()[-1] if said else type(error).__name__
         return DistributedError(f"a data loader's worker died ({why}); free memory and run again")
     return None
-
-
-def end_with_launcher() -> None:
-    """End this process of multiprocessing's with its launcher, even if that is gone already."""
-    launcher = multiprocessing.parent_process()
-    assert launcher is not None  # noqa: S101
-
-    def watch() -> None:
-        launcher.join()
-        os._exit(ORPHANED)
-
-    threading.Thread(target=watch, daemon=True).start()

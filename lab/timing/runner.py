@@ -20,7 +20,7 @@ from tqdm import tqdm
 from lab.core.errors import LabError
 from lab.core.files import CONDITIONS, REPORTS, Metrics, write_json, write_rows
 from lab.machine.devices import Devices
-from lab.machine.fresh_process import await_server, call_in_subprocess
+from lab.machine.fresh_process import call_in_subprocess
 from lab.machine.hardware import add_machine
 from lab.results.derived import Derivation, write_metrics
 from lab.results.measurements import Measurement, disturbances, rows_of
@@ -54,7 +54,6 @@ class Benchmark:
 
     def __init__(self, stage: str, devices: Devices) -> None:
         self.stage, self.devices = stage, devices
-        await_server()
         self._load, self._processes = LoadMonitor(), 0
 
     def repeat(

@@ -6,28 +6,25 @@ second one cuts a command short.
 """
 
 import contextlib
-import ctypes
 import getpass
 import json
 import os
 import shlex
-import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lab.core.errors import MachineError
 from lab.core.files import REPORTS
-from lab.core.process import ERROR_FILE, Stopped, end_family
+from lab.core.process import ERROR_FILE, Stopped, end_family, ends_with_this_process
 from lab.core.stage_times import PLAN
 from lab.results.documents import disturbed_stages
 from lab.tools.dvc_files import clear_stale_dvc_locks
 
 FAILED = 255  # DVC's exit code for a stage that failed, whatever the stage's own
 GRACE_S = 1.0  # in which DVC may end by the signal that ends this process
-PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
 
 @contextlib.contextmanager
@@ -101,18 +98,10 @@ def _clear(path: Path) -> None:
 def _dvc(*words: str) -> int:
     print(shlex.join(["dvc", *words]), flush=True)
     command = [sys.executable, "-m", "dvc", *words]
-    process = subprocess.Popen(command, preexec_fn=_end_with_parent())
+    process = subprocess.Popen(command, preexec_fn=ends_with_this_process())
     try:
         code = process.wait()
     except Stopped:
         end_family(process, GRACE_S)
         raise
     return code if code >= 0 else 128 - code
-
-
-def _end_with_parent() -> Callable[[], None] | None:
-    """What a process does before it starts: ask Linux for SIGTERM when this one is killed."""
-    if sys.platform != "linux":
-        return None
-    libc = ctypes.CDLL(None)
-    return lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

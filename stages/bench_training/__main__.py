@@ -10,7 +10,6 @@ from lab.core.process import run
 from lab.data.datasets import dataset_name
 from lab.data.loaders import WORKER_START
 from lab.machine.devices import computes_in_bf16, processor, resolve, usable_cores
-from lab.machine.fresh_process import await_server
 from lab.nets.step_parts import StepPart, vector_length
 from lab.results.measurements import Measurement, skip
 from lab.timing.conditions import LoadMonitor, conditions
@@ -97,7 +96,6 @@ def parts_in_rows(
 def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
-    await_server()
     p, watch = params.bench_training, LoadMonitor()
     devices, cores, gpus = resolve(1, params.devices), usable_cores(), torch.cuda.device_count()
     bf16 = computes_in_bf16(devices.devices[0])

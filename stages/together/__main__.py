@@ -14,7 +14,7 @@ from lab.core.process import run
 from lab.data.datasets import dataset_name
 from lab.data.loaders import WORKER_START
 from lab.machine.devices import computes_in_bf16
-from lab.machine.fresh_process import await_server, call_in_subprocess
+from lab.machine.fresh_process import call_in_subprocess
 from lab.results.documents import read_conditions
 from lab.results.measurements import Cell, Measurement, Results
 from lab.timing.bench import balanced_turns
@@ -157,7 +157,6 @@ def main() -> None:
             *map(p.train.runs.get, (NOTES_RUN, *RECORDS)),
         ),
     )
-    await_server()
     watch = LoadMonitor()
     measured = measure(params)
     conditions = {

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from lab.core.process import DIE_WITH_PARENT, end_family
+from lab.core.process import end_family, ends_with_this_process
 from lab.data.sources import MIRROR_VARIABLE, is_address, own_mirror
 from lab.timing.deadline import DEADLINE_VARIABLE, LATEST_VARIABLE, TRACES_VARIABLE
 from lab.tools.record import carried
@@ -40,6 +40,7 @@ def run_stage(
         cwd=work,
         env=_environment(now + deadline_s, now + before_writing_s(most_s), traces),
         start_new_session=True,
+        preexec_fn=ends_with_this_process(),
     )
     try:
         code = process.wait(most_s)
@@ -52,12 +53,11 @@ def run_stage(
 
 
 def _environment(until: float, latest: float, traces: Path | None) -> dict[str, str]:
-    """What a stage needs that runs elsewhere, ends in time, and does not outlive this process."""
+    """What a stage needs that runs elsewhere and ends in time."""
     found = os.environ | {
         "PYTHONPATH": os.pathsep.join(
             filter(None, [str(carried.ROOT), str(carried.FOLDER), os.environ.get("PYTHONPATH")])
         ),
-        DIE_WITH_PARENT: "1",
         DEADLINE_VARIABLE: str(until),
         LATEST_VARIABLE: str(latest),
         TRACES_VARIABLE: str(traces or ""),

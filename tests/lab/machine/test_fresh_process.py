@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 
 import psutil
@@ -16,7 +15,6 @@ from lab.core.errors import DistributedError, LabError
 from lab.core.process import INTERRUPTED
 from lab.data.loaders import book_images, loader
 from lab.machine.fresh_process import call_in_subprocess, fresh_process
-from stages import WAITS_BY
 from tests.helpers import ROOT, in_namespaces, needs_namespaces, outlived, write_data
 
 
@@ -43,40 +41,33 @@ def test_each_answer_is_of_a_process_of_its_own_in_the_launchers_place(
     assert "library" not in capfd.readouterr().out
 
 
-STARTED_AHEAD = """
-from lab.machine.fresh_process import await_server, call_in_subprocess, start_server
-
-start_server("colorsys")
-await_server()
-there = "[name in __import__('sys').modules for name in ('colorsys', 'torch')]"
-print(call_in_subprocess("one", eval, there))
-"""
-
-
-def test_a_server_that_is_started_ahead_imports_what_it_is_told():
-    words = [sys.executable, "-c", STARTED_AHEAD]
-    found = subprocess.run(
-        words, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}
-    )
-    assert (found.stdout, found.stderr) == ("[True, False]\n", "")
-
-
 IMPORTS_SLOWLY = """
 import sys
 from lab.core.process import run
-from lab.machine.fresh_process import await_server, start_server
+from lab.machine.fresh_process import call_in_subprocess
+from slow import work
 
 def main():
-    start_server("slow")
-    await_server()
+    call_in_subprocess("a process of a slow module", work)
 
 sys.exit(run(main))
+"""
+
+SLOW_IN_THE_SERVER = """
+import sys, time
+
+def work():
+    pass
+
+if "forkserver" in " ".join(sys.orig_argv):
+    print("begun", flush=True)
+    time.sleep(2)
 """
 
 
 def test_a_server_that_imports_is_deaf_to_ctrl_c(tmp_path):
     """A terminal sends it to all processes; the launcher alone says so."""
-    (tmp_path / "slow.py").write_text("import time; print('begun', flush=True); time.sleep(2)")
+    (tmp_path / "slow.py").write_text(SLOW_IN_THE_SERVER)
     with subprocess.Popen(
         [sys.executable, "-c", IMPORTS_SLOWLY],
         cwd=tmp_path,
@@ -90,12 +81,6 @@ def test_a_server_that_imports_is_deaf_to_ctrl_c(tmp_path):
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=30)
     assert (process.returncode, said) == (130, f"ERROR: {INTERRUPTED}\n")
-
-
-def test_the_names_by_which_stages_wait_for_their_server_are_there():
-    for name in WAITS_BY:
-        module, _, attribute = name.rpartition(".")
-        assert hasattr(import_module(module), attribute)
 
 
 KEEPS_A_LOCK = """
