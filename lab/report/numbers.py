@@ -1,13 +1,11 @@
 """Numbers as the pages write them: as many digits as were measured, the interval beside them.
 
-The filters of the Markdown files. What they are given is a number, or one with an interval: it has
-`low` and `high`.
+The filters of the Markdown files. They take a number, or a finding, which has an interval.
 """
 
 import math
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Context
-from typing import Any
 
 from lab.report.language import CHINESE, language, say, superscript
 from lab.results.findings import Finding
@@ -17,17 +15,12 @@ MOST_DIGITS = 4
 UNITS = ((1.0, "s", "秒"), (1e-3, "ms", "毫秒"), (1e-6, "µs", "微秒"), (1e-9, "ns", "纳秒"))
 
 
-def interval(x: object) -> Finding:
-    """A number of any kind as a finding; without an interval, both ends are the number."""
-    if isinstance(x, Finding):
-        return x
-    middle: Any = getattr(x, "median", x)
-    low, high = (float(getattr(x, end, middle)) for end in ("low", "high"))
-    count = getattr(x, "count", 0) if hasattr(x, "low") else 0
-    return Finding(float(middle), low, high, count)
+def interval(x: Finding | float) -> Finding:
+    """A number as a finding; without an interval, both ends are the number."""
+    return x if isinstance(x, Finding) else Finding(float(x), float(x), float(x))
 
 
-def number(x: object, digits: int = 0) -> str:
+def number(x: Finding | float, digits: int = 0) -> str:
     """A number: 1.7, 12,300, 4.2×10⁻⁸.
 
     Args:
@@ -39,7 +32,7 @@ def number(x: object, digits: int = 0) -> str:
     return _rounded(interval(x).value, digits or _digits(interval(x)))
 
 
-def span(x: object, digits: int = 0, unit: str = "") -> str:
+def span(x: Finding | float, digits: int = 0, unit: str = "") -> str:
     """The interval of a number: 1.2–2.0; of few samples what it is instead: 1.2–2.0 in 3 samples.
 
     Args:
@@ -57,29 +50,29 @@ def span(x: object, digits: int = 0, unit: str = "") -> str:
     return ends + unit
 
 
-def named_span(x: object, digits: int = 0, unit: str = "") -> str:
+def named_span(x: Finding | float, digits: int = 0, unit: str = "") -> str:
     """The same, with the chance that it holds the true median: 99% interval 1.2–2.0."""
     ends = span(x, digits, unit)
     return ends if 0 < interval(x).n < FEWEST else say("99% interval {ends}", ends=ends)
 
 
-def percent(x: object, digits: int = 0) -> str:
+def percent(x: Finding | float, digits: int = 0) -> str:
     """A share as percent: 83%."""
     return number(_by(x, 100), digits) + "%"
 
 
-def percent_span(x: object, digits: int = 0) -> str:
+def percent_span(x: Finding | float, digits: int = 0) -> str:
     """The interval of a share as percent: 81–85%."""
     return span(_by(x, 100), digits, "%")
 
 
-def duration(seconds: object, digits: int = 0) -> str:
+def duration(seconds: Finding | float, digits: int = 0) -> str:
     """Seconds in the unit that suits them: 12.7 s, 37 µs."""
     found, unit = _in_unit(interval(seconds))
     return f"{number(found, digits)} {unit}"
 
 
-def duration_span(seconds: object, digits: int = 0) -> str:
+def duration_span(seconds: Finding | float, digits: int = 0) -> str:
     """The interval of seconds in the unit of their median: 35–41 µs."""
     found, unit = _in_unit(interval(seconds))
     return span(found, digits, f" {unit}")
@@ -110,7 +103,7 @@ def _in_unit(seconds: Finding) -> tuple[Finding, str]:
     return _by(seconds, 1 / size), chinese if language() == CHINESE else unit
 
 
-def _by(x: object, factor: float) -> Finding:
+def _by(x: Finding | float, factor: float) -> Finding:
     return interval(x) * factor
 
 
@@ -122,7 +115,7 @@ def _digits(found: Finding) -> int:
     return min(MOST_DIGITS, max(2, math.ceil(-math.log10(width / abs(found.value)))))
 
 
-def digits_beside(x: object, *limits: float) -> int:
+def digits_beside(x: Finding | float, *limits: float) -> int:
     """The digits that a number is written with beside limits: rounding moves no end across one."""
     found = interval(x)
     fewest = _digits(found)

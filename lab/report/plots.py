@@ -16,8 +16,9 @@ from matplotlib.ticker import LogLocator
 from numpy.typing import NDArray
 
 from lab.report import figures
-from lab.report.numbers import interval, number
+from lab.report.numbers import number
 from lab.report.page import Draw
+from lab.results.findings import Finding
 from lab.results.stats import SMALLEST_EFFECT
 
 ROW = 0.34  # inches of a row of dots or bars
@@ -31,7 +32,7 @@ Numbers = Sequence[float] | NDArray[np.float64]  # listed, or as a curve has the
 
 
 def dots(
-    rows: Mapping[str, object],
+    rows: Mapping[str, Finding],
     xlabel: str,
     title: str = "",
     *,
@@ -52,7 +53,6 @@ def dots(
     """
 
     def draw(path: Path) -> None:
-        found = {name: interval(x) for name, x in rows.items()}
         with figures.figure(path, figures.WIDTH, FRAME + ROW * len(rows)) as fig:
             axes = fig.add_subplot()
             _label(axes, xlabel, "", title)
@@ -62,12 +62,12 @@ def dots(
                     one / factor, one * factor, color=figures.FAINT, alpha=0.4, linewidth=0
                 )
                 axes.axvline(one, color=figures.INK, linewidth=1)
-            for row, (name, x) in enumerate(found.items()):
+            for row, x in enumerate(rows.values()):
                 axes.plot([x.low, x.high], [row, row], color=figures.COLOURS[0], linewidth=2.5)
                 axes.plot(x.value, row, "o", color=figures.COLOURS[0], markersize=7)
-                _write(axes, x.high, row, number(rows[name]))
-            name_rows(axes, list(found))
-            _limit(axes, [end for x in found.values() for end in (x.low, x.high)], one)
+                _write(axes, x.high, row, number(x))
+            name_rows(axes, list(rows))
+            _limit(axes, [end for x in rows.values() for end in (x.low, x.high)], one)
             if virtual:
                 figures.say_virtual(fig)
 

@@ -256,7 +256,7 @@ def _with_unit(number: str, unit: str) -> str:
         return unit.replace("…", number)
     if not unit:
         return number
-    return number + (unit if unit.startswith(("%", "（")) else f" {unit}")
+    return number + (unit if unit.startswith("%") else f" {unit}")
 
 
 def _with_interval(e: Finding, holds: Range, unit: str = "") -> str:

@@ -17,7 +17,6 @@ from lab.results.disturbances import SPEEDS, disturbances_of, readings
 from lab.results.findings import Finding
 from lab.results.stats import SMALLEST_EFFECT, difference_interval
 
-TIMES = ("s", "ms", "us", "ns")  # units
 AS_FAST = (1.0, 1.0)  # as before, at least and at most
 
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
@@ -79,7 +78,7 @@ def mark_of(old: Finding, new: Finding, speed: tuple[float, float] = AS_FAST) ->
         return TOO_FEW
     if not old.exact and _within_noise(old, new):
         return WITHIN_NOISE
-    same_code = [old * factor for factor in _factors(old.unit, speed)]
+    same_code = [old * factor for factor in _factors(old, speed)]
     low, high = (each.value for each in same_code)
     if not old.exact and (
         low <= new.value <= high or any(_within_noise(each, new) for each in same_code)
@@ -113,12 +112,12 @@ def speed_of(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[float, flo
     return (min(factors), max(factors)) if factors else AS_FAST
 
 
-def _factors(unit: str, speed: tuple[float, float]) -> tuple[float, float]:
-    """What the machine's speed does to a number of this unit, at least and at most."""
+def _factors(found: Finding, speed: tuple[float, float]) -> tuple[float, float]:
+    """What the machine's speed does to a number, at least and at most."""
     slowest, fastest = speed
-    if unit in TIMES:
+    if found.is_time:
         return 1 / fastest, 1 / slowest
-    return (slowest, fastest) if unit.endswith("/s") else AS_FAST
+    return (slowest, fastest) if found.is_rate else AS_FAST
 
 
 def _within_noise(old: Finding, new: Finding) -> bool:

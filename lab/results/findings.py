@@ -24,6 +24,7 @@ from lab.results.stats import (
 
 AS_FAST, AS_LONG = "times as fast", "times as long"
 POINTS = "points"
+TIMES = ("s", "ms", "µs", "ns")
 
 Better = Literal["more", "less", ""]
 
@@ -84,6 +85,16 @@ class Finding:
         every start: from start to start only times differ. Cases are compared by those of each.
         """
         return self.over in (Over.STARTS, Over.CASES)
+
+    @property
+    def is_time(self) -> bool:
+        """Whether a faster machine has less of it, in proportion."""
+        return self.unit in TIMES
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether a faster machine has more of it, in proportion."""
+        return self.unit.endswith("/s")
 
     @property
     def decides(self) -> bool:

@@ -21,7 +21,7 @@ from lab.core.files import HARDWARE_FILE, REPORTS
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report.language import in_markdown
 from lab.results.derived import derivation_of, taken_under
-from lab.results.diff import JUDGED, NO_CHANGE, TIMES, TOO_FEW, Change, Taken, diff, in_a_cell
+from lab.results.diff import JUDGED, NO_CHANGE, TOO_FEW, Change, Taken, diff, in_a_cell
 from lab.results.disturbances import SPEEDS, readings
 from lab.results.documents import read_hardware
 from lab.results.findings import POINTS, Over
@@ -130,8 +130,8 @@ def _rows(folder: str, old: Side, new: Side) -> Iterator[ComparedFinding]:
     """The findings of a stage that differ; times of other numbers of images are not judged."""
     before, after = (_images(side, folder) for side in (old, new))
     for change in diff(old.taken[folder], new.taken[folder]):
-        unit = next(each.unit for each in (change.old, change.new) if each)
-        if before and after and before != after and (unit in TIMES or unit.endswith("/s")):
+        found = change.old or change.new
+        if before and after and before != after and found and (found.is_time or found.is_rate):
             change = change._replace(mark=f"not comparable: {before:,} and {after:,} images")
         yield ComparedFinding(folder, change)
 

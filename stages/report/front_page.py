@@ -27,7 +27,7 @@ from stages.report.site import INDEX, links_from, part, templates, text_of, titl
 HERO = "together"  # the stage whose figure stands on the first screen
 TO = "to_83_s"  # the accuracy that it shows
 Questions = Mapping[str, Question]
-Told = tuple[str, object]  # a number in words, and itself
+Told = tuple[str, Finding | float]  # a number in words, and itself
 
 
 @dataclass(frozen=True)

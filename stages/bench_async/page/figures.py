@@ -23,7 +23,7 @@ def figures(results: Results, found: Findings) -> list[Figure]:
     ]
 
 
-def timings(found: Findings) -> dict[str, object]:
+def timings(found: Findings) -> Findings:
     """torch against numpy, by each way to time the ten products."""
     ways = {
         say("as in the notes"): "book_claims",

@@ -162,7 +162,7 @@ def line(name: str, series: Sequence[Measurement], unit: int = 1, style: str = "
     )
 
 
-def ways(results: Results) -> dict[str, object]:
+def ways(results: Results) -> Findings:
     """The rate of a matrix multiplication in each way."""
     return {
         translation(name): median(results.samples("matmul", name))
@@ -170,7 +170,7 @@ def ways(results: Results) -> dict[str, object]:
     }
 
 
-def peaks(results: Results) -> dict[str, object]:
+def peaks(results: Results) -> Findings:
     """The rate of large matrix multiplications by dtype and threads."""
     return {
         named(m): median(results.samples("peak", name, m.x))

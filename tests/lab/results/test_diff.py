@@ -56,7 +56,7 @@ def test_a_time_or_rate_is_judged_by_what_the_machine_itself_explains():
     for unit, better, new, expected in (
         ("s", "less", 10.8, "the machine's"),
         ("ms", "less", 8.4, "better"),
-        ("us", "less", 12.9, "worse"),
+        ("µs", "less", 12.9, "worse"),
         ("images/s", "more", 18.0, "the machine's"),
         ("images/s", "more", 21.0, "better"),
         ("images/s", "more", 15.0, "worse"),
