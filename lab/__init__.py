@@ -2,7 +2,8 @@
 
 Imports point one way, which import-linter checks (pyproject.toml):
 
-    tools, report, claims -> training -> parallel -> timing, nets, optim, data -> machine -> core
+    tools -> report -> claims -> training -> parallel -> nets, optim, data, timing
+        -> machine -> results -> core
 
 What only one stage uses lives with that stage, in stages/<name>/.
 """

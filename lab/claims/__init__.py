@@ -1,1 +1,1 @@
-"""Claims of the notes, their rules, and the verdicts that results give them; no torch."""
+"""Claims from each stage's claims.yaml, and the verdicts that results give them; no torch."""

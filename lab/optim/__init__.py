@@ -1,1 +1,1 @@
-"""Update rules, schedules and functions to minimise, as plain numpy; no torch."""
+"""Update rules, schedules and functions to minimize, for floats, arrays and tensors alike."""

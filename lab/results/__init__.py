@@ -1,1 +1,1 @@
-"""What stages leave in rows.csv, curves or measurements, and their statistics; no torch."""
+"""What stages leave in rows.csv, the findings that follow, and their statistics; no torch."""

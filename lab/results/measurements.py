@@ -31,7 +31,8 @@ class Measurement:
     A sample that is NaN is that of a run that diverged. `device_kind` is that of
     lab.machine.devices; `threads` are those of one CPU device, 0 where they do not matter.
     `remark` is empty, or `skipped: <reason>` where there are no samples, or `disturbed: <what>`
-    where something happened in a process that took one of them. `columns` are the stage's own.
+    where something happened in a process that took one of them, or the error of a program that was
+    to fail. `columns` are the stage's own.
     """
 
     experiment: str

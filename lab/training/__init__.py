@@ -1,1 +1,1 @@
-"""Training: the loop, its strategies and checkpoints, short runs, the race of variants."""
+"""Training: the loop, its strategies and checkpoints, and short runs."""
