@@ -1,6 +1,6 @@
 """The numbers that optimizers' rows give, each derived once."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import hypot
 from statistics import fmean
@@ -18,7 +18,7 @@ from lab.results.findings import (
     possible,
     ratio,
 )
-from lab.results.measurements import Results
+from lab.results.measurements import Cell, Results
 from lab.results.stats import ANY, SMALLEST_EFFECT, Range
 from stages.optimizers.measure.names import BEST_RIVAL, COUNTING, DECAYING, PROBLEMS, ROTATED, RULES
 
@@ -30,205 +30,217 @@ OF_TIMES = False  # the page tells none
 EXCESS = "times the excess loss"
 AS_THE_NOTES = (("momentum 0.9", 0.005), ("AdaGrad", 0.1), ("Adam", 0.01))  # learning rates
 
+over_seeds = partial(median, over=Over.SEEDS)
+excess = partial(ratio, unit=EXCESS, over=Over.SEEDS)
+
 
 def findings(results: Results) -> dict[str, Finding]:
-    over_seeds = partial(median, over=Over.SEEDS)
-    excess = partial(ratio, unit=EXCESS, over=Over.SEEDS)
+    return (
+        momentum(results)
+        | notes_runs(results)
+        | adagrad_starts(results)
+        | adagrad(results)
+        | adam(results)
+        | best_rates(results)
+    )
 
-    def after_epochs(epochs: int, rule: str, rate: float, version: str = "from scratch") -> Samples:
-        """The excess of one of the notes' airfoil runs, on batches of 10."""
-        return results.samples(
-            "airfoil_runs", rule, epochs, rate=rate, batch_size=10, version=version
-        )
 
-    def first_step(version: str) -> Samples:
-        return results.samples("first_step", "momentum 0.9", version=version)
+def momentum(results: Results) -> dict[str, Finding]:
+    """What momentum averages, and where it is stable (12.6)."""
+    samples = results.samples
+    sums = [samples("geometric_sum", name) for name in ("summed", "the notes' formula")]
+    boundary = [samples("stability_boundary", name) for name in ("measured", "2 + 2β")]
+    first_step = partial(samples, "first_step", "momentum 0.9")
+    return {
+        "effective_gradients": over_seeds(
+            samples("gradient_averages", "effective samples of momentum 0.9"), "gradients"
+        ),
+        "sum_formula_error": exact(of_whole(last_error, *sums), "% of the sum"),
+        "stability_error": exact(of_whole(farthest_apart, *boundary), "away in lr·λ"),
+        "concise_first_step": exact(
+            first_step(version="concise") / first_step(version="from scratch"),
+            "times the first step's length",
+        ),
+        "worst_at_002_over_001": excess(
+            samples("airfoil_worst", "momentum 0.9", rate=0.02),
+            samples("airfoil_worst", "momentum 0.9", rate=0.01),
+        ),
+        "momentum_over_its_best": excess(
+            samples("momentum_at", "momentum 0.9", chosen="by the notes"),
+            samples("momentum_at", "momentum 0.9", chosen="by other seeds"),
+        ),
+    }
 
-    def at_best_rate(problem: str, rule: str) -> Samples:
-        """The excess at a rule's best rate, which other seeds have chosen."""
-        return results.samples("best_rate", rule, problem=problem)
+
+def notes_runs(results: Results) -> dict[str, Finding]:
+    """How the versions of the notes' runs on airfoil differ after two epochs."""
+
+    def after(rule: str, rate: float, version: str = "from scratch") -> Samples:
+        return results.samples("airfoil_runs", rule, 2, rate=rate, batch_size=10, version=version)
+
+    def against_adam(version: str) -> Finding:
+        return excess(after("Adam", 0.01, version), after("Adam", 0.01))
+
+    torch_over_scratch = (
+        after(rule, rate, "torch's optimizer") / after(rule, rate) for rule, rate in AS_THE_NOTES
+    )
+    return {
+        "torch_over_scratch": over_seeds(
+            combine(lambda *ratios: max(ratios, key=lambda r: abs(r - 1)), *torch_over_scratch),
+            EXCESS,
+        ),
+        "concise_over_scratch": excess(
+            after("momentum 0.9", 0.005, "concise"), after("momentum 0.9", 0.005)
+        ),
+        "epsilon_inside_over_outside": against_adam("epsilon inside"),
+        "uncorrected_over_corrected": against_adam("uncorrected"),
+    }
+
+
+def adagrad_starts(results: Results) -> dict[str, Finding]:
+    """From how many starting directions AdaGrad ends lower, in percent (12.7)."""
+
+    def ends(rule: str, rate: float, turned: int = 0) -> Samples:
+        return results.samples("starts", rule, rate=rate, turned=turned)
+
+    def lower(one: Samples, other: Samples) -> Finding:
+        percent = combine(lambda a, b: 100 * (a < b), one, other)
+        return exact(of_whole(fmean, percent), "% of the starting directions")
+
+    return {
+        "starts_where_adagrad_2_ends_lower_percent_turned_0": lower(
+            ends("AdaGrad", 2.0), ends("GD", 0.4)
+        ),
+        "starts_where_adagrad_2_ends_lower_percent_turned_45": lower(
+            ends("AdaGrad", 2.0, 45), ends("GD", 0.4, 45)
+        ),
+        "starts_where_adagrad_2_ends_below_adagrad_04_percent": lower(
+            ends("AdaGrad", 2.0), ends("AdaGrad", 0.4)
+        ),
+        "starts_where_adagrad_ends_lower_percent_at_equal_rates": lower(
+            ends("AdaGrad", 0.4), ends("GD", 0.4)
+        ),
+    }
+
+
+def adagrad(results: Results) -> dict[str, Finding]:
+    """How AdaGrad's steps shrink, what one takes, and what it does for rare features (12.7)."""
+    samples = results.samples
+    trace = [samples("trace", "AdaGrad", rate=0.4, coordinate=axis) for axis in ("x1", "x2")]
+
+    def error(rule: str, features: str) -> Samples:
+        """What is left of these features' squared error."""
+        return samples("group_errors", rule, features=features)
+
+    def rare_left(rule: str) -> Finding:
+        return over_seeds(error(rule, "rare"), "of the error at the start", better="less")
+
+    return {
+        "adagrad_last_step": exact(
+            of_whole(last_step_over_first, *trace), "of the first step's length"
+        ),
+        "growth_exponent": over_seeds(
+            samples("adagrad_state", "growth exponent"), "as the exponent of t", possible=ANY
+        ),
+        "adagrad_step_over_sgd": possible(
+            ratio(
+                samples("step_time", "step with AdaGrad"),
+                samples("step_time", "step with SGD"),
+                AS_LONG,
+            ),
+            Range(low=1 - SMALLEST_EFFECT),  # AdaGrad does more than SGD
+        ),
+        "rare_over_common": ratio(
+            error(DECAYING, "rare"), error(DECAYING, "common"), "times the error", Over.SEEDS
+        ),
+        "rare_left_by_steps": rare_left(DECAYING),
+        "rare_left_by_counts": rare_left(COUNTING),
+        "rare_left_by_adagrad": rare_left("AdaGrad"),
+    }
+
+
+def adam(results: Results) -> dict[str, Finding]:
+    """What Adam's epsilon and its correction of the bias are worth (12.10)."""
 
     def with_epsilon(problem: str, epsilon: float) -> Samples:
         """Adam's excess at its best rate."""
         return results.samples("epsilons", "Adam", epsilon, problem=problem)
 
-    def corrected(epochs: int, rule: str, **columns: float) -> Samples:
+    def corrected(epochs: int, rule: str, **columns: Cell) -> Samples:
         """A rule's excess, each seed's mean of many runs."""
         return results.samples("bias_correction", rule, epochs, **columns)
 
-    def cost_of_a_tenth(rule: str) -> Samples:
-        """The excess on airfoil at a tenth of the best rate, over that at the best."""
-        by_rate = results.series("rates", rule, problem="airfoil")
-        if not by_rate:
-            return results.samples("rates", rule, problem="airfoil")
-        best = min(by_rate, key=lambda m: np.nan_to_num(np.median(m.values), nan=np.inf))
-        tenth = min(by_rate, key=lambda m: abs(m.x - best.x / 10))
-        return Samples(tenth.values) / Samples(best.values)
+    def rmsprop_over_adam(decay: float) -> Finding:
+        return excess(
+            corrected(2, "RMSProp", decay=decay), corrected(2, "Adam without momentum", decay=decay)
+        )
 
-    def boundary(name: str) -> Samples:
-        return results.samples("stability_boundary", name)
+    def from_first_gradient(epochs: int) -> Finding:
+        return excess(corrected(epochs, "Adam from the first gradient"), corrected(epochs, "Adam"))
+
+    of_notes = [
+        with_epsilon(each, 1e-6) / results.samples("best_epsilon", "Adam", problem=each)
+        for each in PROBLEMS
+    ]
+    of_torch = [with_epsilon(each, 1e-8) / with_epsilon(each, 1e-6) for each in PROBLEMS]
+    return {  # of epsilon: the largest ratio over problems, for each seed
+        "notes_epsilon_over_the_best": over_seeds(combine(max, *of_notes), EXCESS),
+        "torchs_epsilon_over_the_notes": over_seeds(combine(max, *of_torch), EXCESS),
+        "rmsprop_over_adam_at_09": rmsprop_over_adam(0.9),
+        "rmsprop_over_adam_at_0999": rmsprop_over_adam(0.999),
+        "from_first_gradient_over_corrected_after_2": from_first_gradient(2),
+        "from_first_gradient_over_corrected_after_4": from_first_gradient(4),
+    }
+
+
+def best_rates(results: Results) -> dict[str, Finding]:
+    """How optimizers compare at their best learning rates, which other seeds have chosen."""
+
+    def best(problem: str, rule: str) -> Samples:
+        return results.samples("best_rate", rule, problem=problem)
+
+    def at_best(problem: str, one: str, other: str) -> Finding:
+        return excess(best(problem, one), best(problem, other))
 
     def adadelta_at_1(problem: str) -> Finding:
         at_1 = results.samples("rates", "Adadelta", 1.0, problem=problem)
-        return excess(at_1, at_best_rate(problem, "Adadelta"))
+        return excess(at_1, best(problem, "Adadelta"))
 
-    def error(rule: str, features: str) -> Samples:
-        """What is left of these features' squared error."""
-        return results.samples("group_errors", rule, features=features)
-
-    def error_left(rule: str) -> Finding:
-        return over_seeds(error(rule, "rare"), "of the error at the start", better="less")
-
-    def worst(ratios: Iterable[Samples]) -> Finding:
-        """The largest ratio over problems, for each seed."""
-        return over_seeds(combine(max, *ratios), EXCESS)
-
-    def adagrad_starts(rate: float, turned: int = 0) -> Samples:
-        return results.samples("starts", "AdaGrad", rate=rate, turned=turned)
-
-    def lower_starts(one: Samples, other: Samples) -> Finding:
-        """From how many starts one ends lower than the other, in percent."""
-        lower = combine(lambda a, b: 100 * (a < b), one, other)
-        return exact(of_whole(fmean, lower), "% of the starting directions")
-
-    def starts_where_adagrad_ends_lower(rate: float, turned: int) -> Finding:
-        """Than gradient descent at 0.4."""
-        descent = results.samples("starts", "GD", rate=0.4, turned=turned)
-        return lower_starts(adagrad_starts(rate, turned), descent)
-
-    momentum, adam = after_epochs(2, "momentum 0.9", 0.005), after_epochs(2, "Adam", 0.01)
-    torch_over_scratch = [
-        after_epochs(2, rule, rate, "torch's optimizer") / after_epochs(2, rule, rate)
-        for rule, rate in AS_THE_NOTES
-    ]
-    trace = [
-        results.samples("trace", "AdaGrad", rate=0.4, coordinate=axis) for axis in ("x1", "x2")
-    ]
-    sums = [results.samples("geometric_sum", name) for name in ("summed", "the notes' formula")]
+    on_airfoil = [best("airfoil", rule) for rule in RULES]
+    tenths = [cost_of_a_tenth(results, rule) for rule in RULES]
     return {
-        **{
-            f"starts_where_adagrad_2_ends_lower_percent_turned_{turned}": (
-                starts_where_adagrad_ends_lower(2.0, turned)
-            )
-            for turned in (0, 45)
-        },
-        "starts_where_adagrad_2_ends_below_adagrad_04_percent": lower_starts(
-            adagrad_starts(2.0), adagrad_starts(0.4)
-        ),
-        "starts_where_adagrad_ends_lower_percent_at_equal_rates": (
-            starts_where_adagrad_ends_lower(0.4, 0)
-        ),
-        "adagrad_last_step": exact(
-            of_whole(last_step_over_first, *trace), "of the first step's length"
-        ),
-        "effective_gradients": over_seeds(
-            results.samples("gradient_averages", "effective samples of momentum 0.9"), "gradients"
-        ),
-        "worst_at_002_over_001": excess(
-            results.samples("airfoil_worst", "momentum 0.9", rate=0.02),
-            results.samples("airfoil_worst", "momentum 0.9", rate=0.01),
-        ),
-        "momentum_over_its_best": excess(
-            *(
-                results.samples("momentum_at", "momentum 0.9", chosen=chosen)
-                for chosen in ("by the notes", "by other seeds")
-            )
-        ),
-        "torch_over_scratch": over_seeds(
-            combine(lambda *ratios: max(ratios, key=lambda r: abs(r - 1)), *torch_over_scratch),
-            EXCESS,
-        ),
-        "concise_over_scratch": excess(after_epochs(2, "momentum 0.9", 0.005, "concise"), momentum),
-        "concise_first_step": exact(
-            first_step("concise") / first_step("from scratch"), "times the first step's length"
-        ),
-        **{
-            f"constant_over_falling_{each}": excess(
-                at_best_rate(each, "SGD"), at_best_rate(each, DECAYING)
-            )
-            for each in PROBLEMS
-        },
-        "steps_over_counts": excess(
-            at_best_rate("sparse", DECAYING), at_best_rate("sparse", COUNTING)
-        ),
-        "constant_over_counts": excess(
-            at_best_rate("sparse", "SGD"), at_best_rate("sparse", COUNTING)
-        ),
-        "falling_over_adagrad": excess(
-            at_best_rate("sparse", DECAYING), at_best_rate("sparse", "AdaGrad")
-        ),
-        "sgd_over_adagrad_scales": excess(
-            at_best_rate("ill", "SGD"), at_best_rate("ill", "AdaGrad")
-        ),
-        "sgd_over_adagrad_rare": excess(
-            at_best_rate("sparse", "SGD"), at_best_rate("sparse", "AdaGrad")
-        ),
-        **{
-            f"adagrad_over_its_best_rival_{name}": excess(
-                at_best_rate(each, "AdaGrad"), at_best_rate(each, BEST_RIVAL)
-            )
-            for name, each in {**{p: p for p in PROBLEMS}, "rotated": ROTATED}.items()
-        },
-        "rare_over_common": ratio(
-            error(DECAYING, "rare"), error(DECAYING, "common"), "times the error", Over.SEEDS
-        ),
-        "rare_left_by_steps": error_left(DECAYING),
-        "rare_left_by_counts": error_left(COUNTING),
-        "rare_left_by_adagrad": error_left("AdaGrad"),
-        "growth_exponent": over_seeds(
-            results.samples("adagrad_state", "growth exponent"),
-            "as the exponent of t",
-            possible=ANY,
-        ),
-        "adagrad_step_over_sgd": possible(
-            ratio(
-                results.samples("step_time", "step with AdaGrad"),
-                results.samples("step_time", "step with SGD"),
-                AS_LONG,
-            ),
-            Range(low=1 - SMALLEST_EFFECT),  # AdaGrad does more than SGD
-        ),
+        "constant_over_falling_airfoil": at_best("airfoil", "SGD", DECAYING),
+        "constant_over_falling_ill": at_best("ill", "SGD", DECAYING),
+        "constant_over_falling_sparse": at_best("sparse", "SGD", DECAYING),
+        "steps_over_counts": at_best("sparse", DECAYING, COUNTING),
+        "constant_over_counts": at_best("sparse", "SGD", COUNTING),
+        "falling_over_adagrad": at_best("sparse", DECAYING, "AdaGrad"),
+        "sgd_over_adagrad_scales": at_best("ill", "SGD", "AdaGrad"),
+        "sgd_over_adagrad_rare": at_best("sparse", "SGD", "AdaGrad"),
+        "adagrad_over_its_best_rival_airfoil": at_best("airfoil", "AdaGrad", BEST_RIVAL),
+        "adagrad_over_its_best_rival_ill": at_best("ill", "AdaGrad", BEST_RIVAL),
+        "adagrad_over_its_best_rival_sparse": at_best("sparse", "AdaGrad", BEST_RIVAL),
+        "adagrad_over_its_best_rival_rotated": at_best(ROTATED, "AdaGrad", BEST_RIVAL),
+        "adadelta_at_1_over_its_best_airfoil": adadelta_at_1("airfoil"),
+        "adadelta_at_1_over_its_best_ill": adadelta_at_1("ill"),
+        "adadelta_at_1_over_its_best_sparse": adadelta_at_1("sparse"),
         "spread_of_optimizers": over_seeds(
-            combine(
-                lambda *ends: max(ends) / min(ends),
-                *(at_best_rate("airfoil", rule) for rule in RULES),
-            ),
-            EXCESS,
+            combine(lambda *ends: max(ends) / min(ends), *on_airfoil), EXCESS
         ),
         "cost_of_a_tenth_of_the_rate": over_seeds(
-            combine(lambda *costs: min(costs), *map(cost_of_a_tenth, RULES)), EXCESS
+            combine(lambda *costs: min(costs), *tenths), EXCESS
         ),
-        "epsilon_inside_over_outside": excess(
-            after_epochs(2, "Adam", 0.01, "epsilon inside"), adam
-        ),
-        "notes_epsilon_over_the_best": worst(
-            with_epsilon(each, 1e-6) / results.samples("best_epsilon", "Adam", problem=each)
-            for each in PROBLEMS
-        ),
-        "torchs_epsilon_over_the_notes": worst(
-            with_epsilon(each, 1e-8) / with_epsilon(each, 1e-6) for each in PROBLEMS
-        ),
-        "uncorrected_over_corrected": excess(after_epochs(2, "Adam", 0.01, "uncorrected"), adam),
-        **{
-            f"rmsprop_over_adam_{name}": excess(
-                corrected(2, "RMSProp", decay=decay),
-                corrected(2, "Adam without momentum", decay=decay),
-            )
-            for name, decay in (("at_09", 0.9), ("at_0999", 0.999))
-        },
-        **{
-            f"from_first_gradient_over_corrected_after_{epochs}": excess(
-                corrected(epochs, "Adam from the first gradient"), corrected(epochs, "Adam")
-            )
-            for epochs in (2, 4)
-        },
-        "stability_error": exact(
-            of_whole(farthest_apart, *(boundary(name) for name in ("measured", "2 + 2β"))),
-            "away in lr·λ",
-        ),
-        **{f"adadelta_at_1_over_its_best_{each}": adadelta_at_1(each) for each in PROBLEMS},
-        "sum_formula_error": exact(of_whole(last_error, *sums), "% of the sum"),
     }
+
+
+def cost_of_a_tenth(results: Results, rule: str) -> Samples:
+    """The excess on airfoil at a tenth of the best rate, over that at the best."""
+    by_rate = results.series("rates", rule, problem="airfoil")
+    if not by_rate:
+        return results.samples("rates", rule, problem="airfoil")
+    best = min(by_rate, key=lambda m: np.nan_to_num(np.median(m.values), nan=np.inf))
+    tenth = min(by_rate, key=lambda m: abs(m.x - best.x / 10))
+    return Samples(tenth.values) / Samples(best.values)
 
 
 def of_whole(function: Callable[..., float], *series: Samples) -> Samples:
