@@ -1,12 +1,11 @@
 """Compare the results here with a commit's or a reference machine's: which changes are real?
 
-What a change amounts to is lab/results/diff.py's business. What counts most comes first, in 25
-lines; `--all` shows the rest, `--stage` each finding of one stage.
+What a change amounts to is lab/results/diff.py's business. What is better or worse comes first,
+then metrics that changed in another way; `--all` shows the rest, `--stage` all of one stage.
 """
 
 import io
 import subprocess
-import sys
 import tarfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,13 +14,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from tabulate import tabulate
+
 from lab.claims.verdicts import judge_all
 from lab.core.errors import DataError, MachineError, ParamsError, instead_of
 from lab.core.files import HARDWARE_FILE, REPORTS
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report.language import in_markdown
 from lab.results.derived import derivation_of, taken_under
-from lab.results.diff import JUDGED, NO_CHANGE, TOO_FEW, Change, Taken, diff, in_a_cell
+from lab.results.diff import CHANGED, JUDGED, TOO_FEW, Change, Taken, diff, in_a_cell
 from lab.results.disturbances import SPEEDS, readings
 from lab.results.documents import read_hardware
 from lab.results.findings import POINTS, Over
@@ -29,8 +30,8 @@ from lab.results.stats import difference_interval, summarise
 from lab.tools.profiles import OWN_PARAMS, leaves
 from lab.tools.references import REFERENCE, path_of, read_reference, taken_of
 
-MOST_LINES = 25  # that are printed, unless all are asked for
-MOST_OF_A_KIND = 5  # params, facts, stages or verdicts that are named, likewise
+IN_METRICS = (CHANGED, TOO_FEW)  # marks that are shown of metrics alone
+MOST_OF_A_KIND = 5  # params, facts, stages or verdicts that are named, unless all are asked for
 CONTRADICTIONS = ("confirmed -> refuted", "refuted -> confirmed")
 SAME = "the same"
 SETTINGS = ("dataset", "device_kind")  # conditions that neither params nor hardware tell
@@ -102,28 +103,35 @@ def speeds(old: Mapping[str, Taken], new: Mapping[str, Taken]) -> list[str]:
     return [f"the machine itself: {', '.join(shown)}"] if shown else []
 
 
-def compare(
-    old: Side, new: Side, most: int = MOST_OF_A_KIND
-) -> tuple[list[str], list[ComparedFinding]]:
-    """Lines on what else differs, at most so many of a kind, and the rows of all findings."""
+def differences(old: Side, new: Side, in_full: bool) -> list[str]:
+    """What differs beside the findings, a line for each kind."""
     both = {f: (old.taken[f], taken) for f, taken in new.taken.items() if f in old.taken}
+    settings = [
+        f"{folder}.{each}"
+        for folder, sides in both.items()
+        for each in _changes(*({key: s.conditions.get(key) for key in SETTINGS} for s in sides))
+    ]
     elsewhere = [folder for folder, (one, other) in both.items() if one.machine != other.machine]
-    params = [f"{PARAMS_FILE}: {each}" for each in _changes(old.params, new.params)]
-    lines = _first(params if old.params else [], most)
-    for what, found in (
-        ("hardware", _changes(dict(leaves(old.hardware)), dict(leaves(new.hardware)))),
-        ("other hardware on the two sides, so nothing is judged", elsewhere),
-        (
-            "data and devices",
-            [each for folder, sides in both.items() for each in _settings(folder, *sides)],
-        ),
-        ("verdicts", _turned(old.verdicts, new.verdicts)),
-    ):
-        if found:
-            lines.append(f"{what}: {', '.join(_first(found, most))}")
-    rows = [row for folder in both for row in _rows(folder, old, new)]
-    lines += speeds(old.taken, new.taken)
-    return lines, sorted(rows, key=lambda row: (row.change.mark not in JUDGED, -row.change.size))
+    found = {
+        PARAMS_FILE.name: _changes(old.params, new.params) if old.params else [],
+        "hardware": _changes(dict(leaves(old.hardware)), dict(leaves(new.hardware))),
+        "other hardware on the two sides, so nothing is judged": elsewhere,
+        "data and devices": settings,
+        "verdicts": _turned(old.verdicts, new.verdicts),
+    }
+    lines = []
+    for what, changes in found.items():
+        named = changes if in_full else changes[:MOST_OF_A_KIND]
+        more = [f"and {len(changes) - len(named)} more"] if len(changes) > len(named) else []
+        if changes:
+            lines.append(f"{what}: {', '.join([*named, *more])}")
+    return lines + speeds(old.taken, new.taken)
+
+
+def changed(old: Side, new: Side) -> list[ComparedFinding]:
+    """The findings that differ, those that are better or worse first."""
+    rows = [row for folder in new.taken if folder in old.taken for row in _rows(folder, old, new)]
+    return sorted(rows, key=lambda row: (row.change.mark not in JUDGED, -row.change.size))
 
 
 def _rows(folder: str, old: Side, new: Side) -> Iterator[ComparedFinding]:
@@ -142,32 +150,15 @@ def _images(side: Side, folder: str) -> int | None:
     return side.taken[folder].conditions.get(key) or side.params.get(f"{folder}.{key}")
 
 
-def _settings(folder: str, old: Taken, new: Taken) -> list[str]:
-    """The data and devices of a stage that differ."""
-    sides = ({key: side.conditions.get(key) for key in SETTINGS} for side in (old, new))
-    return [f"{folder}.{each}" for each in _changes(*sides)]
-
-
-def changes_of(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Each key whose values differ, with both."""
-    for key in {**old, **new}:
-        if old.get(key) != new.get(key):
-            yield key, old.get(key), new.get(key)
-
-
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    return [f"{key}: {before} -> {after}" for key, before, after in changes_of(old, new)]
+    pairs = ((key, old.get(key), new.get(key)) for key in {**old, **new})
+    return [f"{key}: {before} -> {after}" for key, before, after in pairs if before != after]
 
 
 def _turned(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     """The verdicts on claims of both sides that differ, those that contradict each other first."""
     found = _changes({k: old[k] for k in old if k in new}, {k: new[k] for k in new if k in old})
     return sorted(found, key=lambda each: not each.endswith(CONTRADICTIONS))
-
-
-def _first(found: Sequence[str], most: int) -> list[str]:
-    left = len(found) - most
-    return [*found[:most], *([f"and {left} more"] if left > 0 else [])]
 
 
 def side_in(project: Path) -> Side:
@@ -272,16 +263,9 @@ def unchanged(old: Side, new: Side) -> Iterator[ComparedFinding]:
                 yield ComparedFinding(folder, Change(name, found, found, SAME))
 
 
-def in_short(rows: Sequence[ComparedFinding], most: int) -> tuple[list[ComparedFinding], str]:
-    """The rows of metrics that changed, at most so many, and the others counted."""
-    shown = [row for row in rows if is_metric(row) and row.change.mark not in NO_CHANGE][:most]
-    left = Counter(
-        row.change.mark if is_metric(row) else "of other findings"
-        for row in rows
-        if row not in shown
-    )
-    counts = ", ".join(f"{n} {found}" for found, n in left.most_common())
-    return shown, f"besides: {counts} (`--all` shows them)" if counts else ""
+def counts_here(row: ComparedFinding) -> bool:
+    """Whether a row is shown unless all are asked for."""
+    return row.change.mark in JUDGED or (row.change.mark in IN_METRICS and is_metric(row))
 
 
 def is_metric(row: ComparedFinding) -> bool:
@@ -290,48 +274,22 @@ def is_metric(row: ComparedFinding) -> bool:
     return derivation is not None and row.change.name in derivation.METRICS
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The rows as lines of text, in columns."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-
-
-def markdown(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The rows, the first of them a header, as the lines of a Markdown table."""
-    header, *others = [[in_markdown(cell) for cell in row] for row in rows]
-    for row in (header, ["---"] * len(header), *others):
-        yield f"| {' | '.join(row)} |"
-
-
-def report(
-    lines: Sequence[str], rows: Sequence[ComparedFinding], other: str, note: str, md: bool
-) -> Iterator[str]:
-    """What is printed: lines on what else differs, the table, and what its marks do not say."""
-    yield from (f"- {in_markdown(line)}" if md else line for line in lines)
-    if rows:
-        cells = [("results of", "finding", other, "workspace", ""), *(row.cells for row in rows)]
-        if md:
-            yield ""  # a list ends before a table begins
-        yield from markdown(cells) if md else aligned(cells)
-        if md:
-            yield ""
-    few = [row.change.new for row in rows if row.change.mark == TOO_FEW]
+def notes(shown: Sequence[ComparedFinding], left: Sequence[ComparedFinding]) -> Iterator[str]:
+    """What the marks do not say, and how many rows are left out by their marks."""
+    few = [row.change.new for row in shown if row.change.mark == TOO_FEW]
     if few:
-        more = "; `seeds: 8` of a run in params.yaml trains more"
         of_seeds = any(found and found.over is Over.SEEDS for found in few)
-        yield (
-            f"{TOO_FEW}: of one run or one seed, from which the next may differ as much"
-            + (more if of_seeds else "")
-        )
-    if note:
-        yield note
+        more = "; `seeds: 8` of a run in params.yaml trains more" if of_seeds else ""
+        yield f"{TOO_FEW}: of one run or one seed, from which the next may differ as much{more}"
+    if left:
+        counts = Counter(row.change.mark for row in left).most_common()
+        yield f"besides: {', '.join(f'{n} {mark}' for mark, n in counts)} (`--all` shows them)"
 
 
 def show(
     rev: str = "HEAD", reference: str = "", md: bool = False, in_full: bool = False, stage: str = ""
 ) -> None:
-    """Print what differs: params, hardware, verdicts, and metrics with what a change amounts to.
+    """Print what differs: params, hardware, verdicts, and findings with what a change amounts to.
 
     Args:
         rev: the commit to compare with.
@@ -340,24 +298,35 @@ def show(
         in_full: everything that differs.
         stage: all findings of this one, or of a run as train@NAME, also those that are the same.
     """
-    here, about = side_in(Path()), []  # first: what is damaged here is said
+    here, lines = side_in(Path()), []  # first: what is damaged here is said
     if stage:
         here = of_stage(stage, here)
     if reference:
         other, profile = side_of_reference(reference)
-        about = [f"{reference} was measured with {profile}"]
+        lines = [f"{reference} was measured with {profile}"]
     else:
         other = side_of_commit(rev)
         if lacking := [folder.removeprefix("train/") for folder in here.taken.keys() - other.taken]:
             names = ", ".join(sorted(lacking))
-            about = [f"{rev} has no {names}: commit it, or compare with an experiment, --rev NAME"]
-    lines, rows = compare(other, here, sys.maxsize if in_full else MOST_OF_A_KIND)
-    note = ""
+            lines = [f"{rev} has no {names}: commit it, or compare with an experiment, --rev NAME"]
+    lines += differences(other, here, in_full)
+    rows = changed(other, here)
+    shown = rows if in_full or stage else [row for row in rows if counts_here(row)]
+    left = [row for row in rows if row not in shown]
     if stage:
-        rows += unchanged(other, here)
-    elif not in_full:
-        most = MOST_LINES - len(about + lines) - (6 if md else 3)  # beside the rows
-        rows, note = in_short(rows, most)
-    text = list(report(about + lines, rows, reference or rev, note, md))
-    shown = "\n".join(text) or f"nothing differs from {reference or rev}"
-    print("".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in shown))
+        shown = [*shown, *unchanged(other, here)]
+    escape = in_markdown if md else str
+    table = tabulate(
+        [list(map(escape, row.cells)) for row in shown],
+        ["results of", "finding", escape(reference or rev), "workspace", ""],
+        "github" if md else "plain",
+        disable_numparse=True,
+    )
+    text = [
+        *(f"- {escape(line)}" if md else line for line in lines),
+        *(["", table, ""] if shown and md else [table] if shown else []),
+        *notes(shown, left),
+    ]
+    printed = "\n".join(text) or f"nothing differs from {reference or rev}"
+    # a stranger's reference or commit does not control the terminal
+    print("".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in printed))

@@ -9,19 +9,8 @@ from lab.core.errors import DataError, MachineError, ParamsError
 from lab.core.files import write_json, write_rows
 from lab.results.findings import Finding, Over
 from lab.tools import compare, references
-from lab.tools.compare import markdown
 from tests.helpers import edit_params, hardware
 from tests.lab.tools.made_up import write_run
-
-
-def test_markdown_holds_text_and_nothing_of_its_own():
-    hostile = "<script>a()</script> [x](javascript:a) `b` ![c](d)\n| e | \\"
-    [*_, row] = markdown([("a", "b"), (hostile, "0.1 -> 0.05")])
-    assert row == (
-        r"| &lt;script>a()&lt;/script> \[x\](javascript:a) \`b\` !\[c\](d) \| e \| \\ "
-        "| 0.1 -> 0.05 |"
-    )
-
 
 RECIPE = {"num_epochs": 3, "train_images": 60000, "test_images": 10000} | {
     "num_devices": 1,
@@ -42,14 +31,16 @@ def printed(capsys, **how):
     return capsys.readouterr().out.splitlines()
 
 
-def test_a_strangers_reference_does_not_control_the_terminal(results, capsys):
+@pytest.mark.parametrize(
+    ("md", "shown"), [(False, "\\x1b[31mred | <b>"), (True, r"\x1b\[31mred \| &lt;b>")]
+)
+def test_a_strangers_reference_controls_neither_terminal_nor_page(results, capsys, md, shown):
     references.snapshot("mine")
     path = references.path_of("mine")
-    document = json.loads(path.read_text()) | {"profile": "\x1b[31mred"}
+    document = json.loads(path.read_text()) | {"profile": "\x1b[31mred | <b>"}
     path.write_text(json.dumps(document))
-    [line] = printed(capsys, reference="mine")
-    assert "\x1b" not in line
-    assert "\\x1b[31mred" in line
+    [line] = printed(capsys, reference="mine", md=md)
+    assert line.endswith(f"was measured with the profile {shown}")
 
 
 def test_a_snapshot_is_what_later_results_are_compared_with(results, capsys):
@@ -67,15 +58,15 @@ def test_a_snapshot_is_what_later_results_are_compared_with(results, capsys):
     _, settings, verdicts, _, *rows = printed(capsys, **how)
     assert settings == "data and devices: bench_overlap.device_kind: cpu -> cuda"
     assert verdicts == "verdicts: C4: not testable here -> refuted"
-    [speedup, note] = rows
+    [speedup, seconds] = rows
     assert speedup.split() == ["bench_overlap", "speedup", "2", "1", "worse"]
-    assert note == "besides: 1 of other findings (`--all` shows them)"
+    assert "sequential_s" in seconds and seconds.endswith("better by 0.01 s (0.01 to 0.01)")
     write_json(results / "reports" / "hardware.json", hardware("that"))
     write_run(results / "reports", "bench_overlap", 1.0, machine=hardware("that"))
-    _, facts, elsewhere, *_, speedup, _ = printed(capsys, **how)
+    _, facts, elsewhere, *_, note = printed(capsys, **how)
     assert "cpu.model: this -> that" in facts
     assert "bench_overlap" in elsewhere
-    assert speedup.endswith("other hardware")
+    assert note == "besides: 2 other hardware (`--all` shows them)"
 
 
 def commit(project):
@@ -94,7 +85,8 @@ def test_each_result_is_compared_by_its_own_machine(results):
     write_run(reports, "bench_overlap", 3.0, machine=hardware("this"))
     write_run(reports, "bench_parallel", 3.0, machine=hardware("that"))
     edit_params({"seed": 7})
-    lines, rows = compare.compare(compare.side_of_commit("HEAD"), compare.side_in(results))
+    sides = compare.side_of_commit("HEAD"), compare.side_in(results)
+    lines, rows = compare.differences(*sides, in_full=False), compare.changed(*sides)
     assert lines[0] == "params.yaml: seed: 0 -> 7"
     marks = {row.folder: row.change.mark for row in rows if row.change.name == "speedup"}
     assert marks == {"bench_overlap": "better"}
@@ -145,7 +137,7 @@ def test_times_of_other_numbers_of_images_are_neither_better_nor_worse(results, 
         edit_params({"bench_overlap.train_images": images})
 
     def marks():
-        _, rows = compare.compare(compare.side_of_commit("HEAD"), compare.side_in(results))
+        rows = compare.changed(compare.side_of_commit("HEAD"), compare.side_in(results))
         return {row.change.name: row.change.mark for row in rows}
 
     measure(2.0, 60000)
@@ -170,32 +162,31 @@ def test_git_that_does_not_work_says_why_itself(results, monkeypatch):
         compare.side_of_commit("HEAD")
 
 
-def test_what_counts_most_stands_in_25_lines_and_all_in_as_many_as_it_takes(results, capsys):
+def test_metrics_of_few_samples_come_after_what_is_judged_and_the_rest_is_counted(results, capsys):
     reports = results / "reports"
     columns = ("epoch", "train_loss", "test_accuracy", "seconds", "resumed")
 
     def write(factor):
-        for i in range(40):
+        for i in range(8):
             epoch = (0.5, (80 + factor + i / 100) / 100, 2.0 * factor, 0)
             folder = reports / "train" / f"run{i}"
             write_rows(folder, [dict(zip(columns, (n, *epoch), strict=True)) for n in (1, 2, 3)])
             write_json(folder / "conditions.json", RECIPE | {"batch_size": factor})
         write_run(reports, "bench_overlap", 2.0 / factor)
-        edit_params({f"train.runs.run{i}": {"lr": factor} for i in range(40)})
+        edit_params({f"train.runs.run{i}": {"lr": factor} for i in range(8)})
 
     write(1)
     commit(results)
     write(2)
     for md in (False, True):
         lines = printed(capsys, md=md)
-        assert len(lines) == 25
-        [first] = [line for line in lines if "worse" in line]
-        assert "bench_overlap" in first
-        assert "besides: " in lines[-1]
-        assert any("seed" in line for line in lines), "accuracies differ"
-    everything = printed(capsys, in_full=True)
-    assert sum("too few samples" in line for line in everything) == 81, "two of each run, a note"
-    assert sum("params.yaml: " in line for line in everything) == 40
+        [params] = [line for line in lines if "params.yaml: " in line]
+        assert params.endswith("and 3 more")
+        marked = [line for line in lines if "worse" in line or "too few samples" in line]
+        assert "bench_overlap" in marked[0] and "worse" in marked[0]
+        assert len(marked) == 1 + 2 * 8 + 1, "accuracy and seconds of each run, and a note"
+    [params] = [line for line in printed(capsys, in_full=True) if "params.yaml: " in line]
+    assert params.count("->") == 8
 
 
 def test_a_reference_that_is_not_there_is_said_with_those_that_are(results):
