@@ -283,9 +283,9 @@ def doctor(c: Context, fix: bool = False) -> None:
 @_with_help
 def new(c: Context, name: str, book: str = "", question: str = "") -> None:
     """Write a new stage: its folder, its entries elsewhere, and a first test that fails."""
-    from lab.tools.new_stage.write import write_stage
+    from lab.tools.new_question import write_question
 
-    _do(write_stage, name, book, question)
+    _do(write_question, name, book, question)
 
 
 @task

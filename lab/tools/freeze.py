@@ -14,17 +14,16 @@ from lab.claims.frozen import FROZEN, freeze, frozen
 from lab.claims.ledger import claims_file, ledger
 from lab.core.errors import ParamsError
 from lab.core.files import write_atomically
-from lab.tools.new_stage.scaffold import left_of_scaffold
 
 log = logging.getLogger(__name__)
 
 
 def freeze_rules() -> None:
     for stage in sorted({claim.stage for claim in ledger()}):
-        if left := left_of_scaffold(claims_file(stage), stage):
+        if "TODO" in claims_file(stage).read_text(encoding="utf-8"):
             raise ParamsError(
-                f"stages/{stage}/page/claims.yaml: still as `invoke new` wrote it ({left[0]});"
-                " write the claim in your own words, in both languages, then freeze it"
+                f"stages/{stage}/page/claims.yaml: still has a TODO of `invoke new`; write the"
+                " claim in your own words, in both languages, then freeze it"
             )
     before = frozen()
     after = freeze(ledger(), before, date.today())

@@ -31,7 +31,6 @@ from lab.report.language import language, say
 from lab.report.machines import in_one_line, notes_on, speeds
 from lab.report.prose import Prose, fill_in
 from lab.results.documents import read_conditions
-from lab.tools.new_stage.scaffold import left_of_scaffold
 from stages.report.calls import QuestionCalls, Shown, failure, in_a_word, of_each_page
 from stages.report.evidence import Evidence
 from stages.report.named import doubt_about, named, read_question
@@ -121,6 +120,7 @@ def _html(
     conditions: Mapping[str, Any],
 ) -> str:
     stage, machines = calls.stage, evidence.machines
+    text = text_of(stage)
     others = {each.name: each.judgements for each in evidence.references}
     judgements = [f for f in evidence.judgements if f.claim.stage == stage]
     return rendered(
@@ -136,8 +136,8 @@ def _html(
             "machine_notes": notes_on(machines, stage),
             "problem": problem,
             "doubt": doubt,
-            "draft": _draft(stage),
-            "untranslated": text_of(stage).stem != language(),
+            "draft": f"stages/{stage}/page/{text.name}" if _has_todo(text) else "",
+            "untranslated": text.stem != language(),
             "parts": prose.parts,
             "tally": verdict_words.tally(judgements),
             "judgements": verdict_words.by_interest(judgements),
@@ -151,11 +151,9 @@ def _html(
     )
 
 
-def _draft(stage: str) -> dict[str, object]:
-    """The file of a page's text, and how many lines of it `invoke new` wrote; empty if none."""
-    text = text_of(stage)
-    left = left_of_scaffold(text, stage)
-    return {"file": f"stages/{stage}/page/{text.name}", "n": len(left)} if left else {}
+def _has_todo(text: Path) -> bool:
+    """Whether something of `invoke new` is left to write; a damaged file is told elsewhere."""
+    return text.is_file() and "TODO" in text.read_text("utf-8", "replace")
 
 
 def _untested(
