@@ -299,7 +299,7 @@ def derive(c: Context) -> None:
 @task
 def freeze(c: Context) -> None:
     """Note the rules of claims as they are; refuses one that changed without a new day."""
-    from lab.tools.freeze import freeze_rules
+    from lab.claims.frozen import freeze_rules
 
     _do(freeze_rules)
 

@@ -6,18 +6,26 @@ How a finding is derived from rows is not frozen: that is public history.
 """
 
 import hashlib
+import io
+import logging
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
+from ruamel.yaml import YAML
+
 from lab.claims import rules
 from lab.claims.claim import Claim
+from lab.claims.ledger import claims_file, ledger
 from lab.core.errors import ParamsError
+from lab.core.files import write_atomically
 from lab.core.params import read_yaml
 from lab.results import stats
 
 FROZEN = Path(__file__).with_name("frozen.yaml")
 STANDARD = "standard"  # its line in frozen.yaml
+
+log = logging.getLogger(__name__)
 
 
 def digest(claim: Claim) -> str:
@@ -47,37 +55,41 @@ def frozen() -> dict[str, list[str]]:
 def freeze(
     claims: Sequence[Claim], before: Mapping[str, Sequence[str]], today: date
 ) -> dict[str, list[str]]:
-    """The days and digests of the standard and of claims.
+    """Return the days and digests of the standard and of claims.
 
     A rule may change twice on a day: no result of that day tests it.
 
     Raises:
         ParamsError: a rule is new or changed, or its day is another, and that day is not today.
     """
-    found = {
-        STANDARD: _dated("lab/claims/rules.py", STANDARD, rules.SINCE, standard(), before, today)
-    }
+    rule_of = {STANDARD: ("lab/claims/rules.py", rules.SINCE, standard())}
     for claim in claims:
         where = f"stages/{claim.stage}/page/claims.yaml: claim {claim.id}"
-        found[claim.id] = _dated(where, claim.id, claim.since, digest(claim), before, today)
+        rule_of[claim.id] = where, claim.since, digest(claim)
+    found = {}
+    for name, (where, since, own_digest) in rule_of.items():
+        found[name] = [since.isoformat(), own_digest]
+        if found[name] != before.get(name) and since != today:
+            raise ParamsError(f"{where}: it or its day changed; set its `since` to {today}")
     return found
 
 
-def _dated(
-    where: str,
-    name: str,
-    since: date,
-    digest: str,
-    before: Mapping[str, Sequence[str]],
-    today: date,
-) -> list[str]:
-    """The day and digest of a line, unless it changed and its day is not today."""
-    now = [since.isoformat(), digest]
-    if now != before.get(name) and since != today:
-        what = (
-            "the day since which it is so is still to come"
-            if since > today
-            else "it or its day changed"
-        )
-        raise ParamsError(f"{where}: {what}; set its `since` to {today}")
-    return now
+def freeze_rules() -> None:
+    """Write each claim's day and digest into frozen.yaml.
+
+    Raises:
+        ParamsError: as `freeze`; or a claim is still to be written.
+    """
+    for stage in sorted({claim.stage for claim in ledger()}):
+        if "TODO" in claims_file(stage).read_text(encoding="utf-8"):
+            raise ParamsError(
+                f"stages/{stage}/page/claims.yaml: still has a TODO of `invoke new`; write the"
+                " claim in your own words, in both languages, then freeze it"
+            )
+    before = frozen()
+    after = freeze(ledger(), before, date.today())
+    text = io.StringIO()
+    YAML().dump({name: " ".join(found) for name, found in sorted(after.items())}, text)
+    write_atomically(FROZEN, text.getvalue().encode())
+    changed = [name for name, found in after.items() if before.get(name) != found]
+    log.info("%s", ", ".join(changed) or "no rule changed")

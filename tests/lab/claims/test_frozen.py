@@ -78,7 +78,7 @@ def test_a_changed_rule_needs_a_new_day():
     dated = other.model_copy(update={"since": next_day})
     assert freeze([dated], before, next_day)["F7a"] == [str(next_day), digest(other)]
     assert freeze([other], before, day)["F7a"] == [str(day), digest(other)], "the same day"
-    with pytest.raises(ParamsError, match="still to come"):
+    with pytest.raises(ParamsError, match=f"set its `since` to {day}"):  # still to come
         freeze([dated], before, day)
 
 
