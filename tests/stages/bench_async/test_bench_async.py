@@ -57,18 +57,6 @@ def test_a_stream_keeps_the_order_and_one_that_does_not_wait_loses_it():
     assert back_end.z_on(torch.cuda.Stream(gpu)).tolist() == [[2.0, 2.0]]
 
 
-def test_a_queue_shows_as_a_call_that_returns_early():
-    on_gpu, on_cpu = (
-        findings("bench_async", measurements("bench_async", kind), kind)
-        for kind in ("cuda", "cpu-virtual")
-    )
-    assert on_gpu["return_over_finish"].value == pytest.approx(0.01)
-    assert on_cpu["return_over_finish"].value == pytest.approx(1)
-    assert on_gpu["book_claims"].value == pytest.approx(200)
-    assert on_cpu["book_claims"].value == pytest.approx(2)
-    assert on_cpu["no_warm_up_over_steady"].value == pytest.approx(50, rel=1e-2)
-
-
 def verdict(times: dict[tuple[str, str], float], over_launch: float, claim: str) -> Verdict:
     """If a GPU's variants took these times at any size, and work so long relative to its launch."""
     made = [

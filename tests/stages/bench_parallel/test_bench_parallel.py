@@ -12,8 +12,9 @@ from lab.timing.runner import merge
 from stages.bench_parallel import __main__ as bench_parallel
 from stages.bench_parallel import findings as derivation
 from stages.bench_parallel.measure import two_devices
+from stages.bench_parallel.measure.dependencies import CHAINS, STEPS, factors, grow
 from stages.bench_parallel.measure.params import ParallelParams, Params
-from tests.made_up import findings, measurements
+from tests.made_up import measurements
 
 PARAMS = Params(
     seed=0,
@@ -61,11 +62,16 @@ def test_together_neither_job_ends_before_both_have_begun():
     assert threading.get_ident() in threads
 
 
-def test_the_speedups_are_those_of_together():
-    made = measurements("bench_parallel", "cpu-virtual")
-    found = findings("bench_parallel", made, "cpu-virtual")
-    assert found["speedup"].value == pytest.approx(1.8), "over one after the other"
-    assert found["small_speedup"].value == pytest.approx(1.8)
+def test_each_chain_is_a_power_of_the_matrix_and_the_work_is_the_same():
+    matrices = factors(16, Devices("cpu-virtual", CPUS, threads=1), seed=0)
+    with two_devices.thread_pool(1, 1) as first, two_devices.thread_pool(1, 1) as second:
+        for name, chains in CHAINS.items():
+            ends = grow(matrices, [first, second], chains)
+            assert sum(map(len, chains)) == 2 * STEPS, name
+            power = 1 + 2 * STEPS // len(chains)
+            expected = torch.linalg.matrix_power(matrices[0].double(), power)
+            for end in ends:
+                torch.testing.assert_close(end.double(), expected, rtol=1e-3, atol=1e-6)
 
 
 def test_the_wait_without_an_argument_misses_the_other_gpus_longer_job(monkeypatch):

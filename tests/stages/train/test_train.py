@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +12,6 @@ from typing import Any
 
 import pytest
 import torch
-from dvc.parsing.interpolate import to_str
 from pydantic import ValidationError
 
 from lab.core import process
@@ -114,13 +112,6 @@ def test_runs_that_still_guess_are_no_pair():
 
     assert len(pairs_of([run(CPU, learns), run(HALVES, learns)])) == 1
     assert pairs_of([run(CPU, learns), run(HALVES, missing(Reason(GUESSES), "%"))]) == []
-
-
-def test_train_has_a_row_per_epoch_that_says_what_it_ran_on():
-    rows = train.rows_of(EPOCHS, 0, CPU, "synthetic")
-    assert [row["epoch"] for row in rows] == [1, 2, 3]
-    assert [row["seconds"] for row in rows] == [4.0, 2.0, 2.5]
-    assert {(row["device_kind"], row["dataset"]) for row in rows} == {("cpu-virtual", "synthetic")}
 
 
 def test_an_interrupted_epoch_is_marked_and_not_timed():
@@ -326,11 +317,6 @@ def test_divergence_ends_train_with_code_6_and_no_weights(project, monkeypatch, 
         assert re.search(r"the loss is (nan|inf) in epoch 1, step \d+; lower lr \(it is 300", line)
     assert not (project / "models").exists()
     assert not list(Path(".lab/checkpoints").glob("*/")), "no checkpoint of what is not finite"
-
-
-@pytest.mark.parametrize("name", ["a", "$(touch b)", "a; touch b", "a' ; touch b; '", "-rf", "a b"])
-def test_dvc_quotes_the_name(name):
-    assert shlex.split(to_str({"run": name})) == ["--run", name]
 
 
 @pytest.mark.parametrize(
