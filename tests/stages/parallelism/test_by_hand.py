@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from lab.nets.models import MODELS, LeNet
+from lab.nets.models import LeNet
 from lab.parallel.workers import thread_pool
 from stages.parallelism.measure.by_hand import (
     DataParallel,
@@ -145,11 +145,24 @@ def test_more_devices_than_layers_are_refused():
         step("pipeline", 5)
 
 
+ON_GPUS = pytest.param(
+    "cuda",
+    marks=[
+        pytest.mark.gpu,
+        pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA GPU"),
+    ],
+)
+
+
+@pytest.mark.parametrize("kind", ["cpu", ON_GPUS])
 @pytest.mark.parametrize("name", KINDS)
-def test_steps_of_sgd_are_those_of_one_device_and_each_starts_without_gradients(name):
+def test_steps_of_sgd_are_those_of_one_device_and_each_starts_without_gradients(name, kind):
+    """GPUs as many as there are, at most three, and on them as much is sent."""
+    count = torch.cuda.device_count() if kind == "cuda" else 1
+    devices = [torch.device(kind, i % count) for i in range(3)]
     net, (X, y) = lenet(), batch(7)
     with thread_pool(3, 1) as pool:
-        model, group = KINDS[name](lenet_layers(lenet()), [CPU] * 3), DeviceGroup([CPU] * 3, pool)
+        model, group = KINDS[name](lenet_layers(lenet()), devices), DeviceGroup(devices, pool)
         for _ in range(2):
             train(model, X, y, 0.1, group)
             F.cross_entropy(net(X), y, reduction="mean").backward()
@@ -160,39 +173,5 @@ def test_steps_of_sgd_are_those_of_one_device_and_each_starts_without_gradients(
         again = counted_step(DataParallel, net, X, y, [CPU])
         loss = model.take_gradient(X, y, group)
     assert loss.item() == pytest.approx(again.loss, rel=1e-10)
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA GPU")
-@pytest.mark.parametrize("name", KINDS)
-def test_on_a_gpu_the_gradients_and_the_counts_are_the_same(name):
-    gpu = torch.device("cuda", 0)
-    on_cpu, on_gpu = (
-        counted_step(KINDS[name], lenet(), *batch(7), [device] * 3) for device in (CPU, gpu)
-    )
-    assert difference(on_gpu.gradients, on_cpu.gradients) < 1e-10
-    assert on_gpu.sent == on_cpu.sent
-
-
-def gradients_of_two_steps(kind, devices):
-    """The gradients before and after an update."""
-    net = lenet_layers(MODELS["lenet_he"](torch.Generator().manual_seed(0)))
-    generator = torch.Generator().manual_seed(1)
-    X = torch.rand(13, 1, 28, 28, generator=generator)
-    y = torch.randint(0, 10, (13,), generator=generator)
-    with thread_pool(len(devices), 1) as pool:
-        model, group = kind(net, devices), DeviceGroup(devices, pool)
-        train(model, X, y, 0.1, group)
-        model.take_gradient(X, y, group)
-        return model.gradients()
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="fewer than two CUDA GPUs")
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_gpus_find_the_gradient_of_virtual_devices(kind, one_thread):
-    count = min(4, torch.cuda.device_count())
-    found = gradients_of_two_steps(kind, [torch.device("cuda", i) for i in range(count)])
-    expected = gradients_of_two_steps(kind, [CPU] * count)
-    for mine, theirs in zip(found, expected, strict=True):
-        torch.testing.assert_close(mine.cpu(), theirs, rtol=0, atol=1e-5)
+    assert difference(model.gradients(), again.gradients) < 1e-10
+    assert counted_step(KINDS[name], lenet(), X, y, devices).sent == step(name, 3).sent
