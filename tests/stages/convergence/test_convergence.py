@@ -9,7 +9,6 @@ import torch
 
 from lab.claims.rules import Verdict, decide
 from lab.core.errors import ParamsError
-from lab.core.files import METRICS, read_json
 from lab.core.params import load
 from lab.data import synthetic
 from lab.data.datasets import Split
@@ -47,34 +46,23 @@ def test_what_devices_gain_is_what_epochs_leave_of_it(tmp_path):
     write(tmp_path, "cuda")
     results = read_results(tmp_path / "convergence")
     found = findings(results)
-    assert found["times"].value == pytest.approx(3.5), "4 / 1 and 6 / 2, by seed"
-    assert found["gain"].value == pytest.approx(4 / 3.5)
-    assert (found["small_stem"].value, found["original_stem"].value) == (80, 70)
+    assert found["gain"].value == pytest.approx(4 / 3.5), "3.5 times the epochs: 4 / 1 and 6 / 2"
     told = values(results, found)
     assert (told["steps_small"], told["steps_large"]) == ("96", "80")
     assert told["one_device"] == pytest.approx(3.5 / 2), "an image takes half as long"
     assert told["at_least"] == {"fixed": "", "scaled": ""}, "at 256 all reached the target"
 
 
-def test_the_runs_that_fail_are_shares_of_all(tmp_path):
-    """LeNet has 64 runs: 8 that miss the target at 4096, 4 that diverge at a scaled rate."""
-    write(tmp_path, "cpu-virtual")
-    assert read_json(tmp_path / "convergence" / METRICS) == {
-        "lenet_not_reached_percent": 12.5,
-        "lenet_diverged_percent": 6.25,
-    }
-
-
-def small(**changes):
-    few = {"batch_sizes": [16, 64], "max_epochs": 1, "num_seeds": 2} | changes
+def small():
+    few = {"batch_sizes": [16, 64], "max_epochs": 1, "num_seeds": 2}
     lenet = CONVERGENCE.lenet.model_copy(update=few)
     images = {"train_images": 256, "short_images": 64, "staleness": [0, 1]}
     resnet18 = CONVERGENCE.resnet18.model_copy(update={"batch_sizes": [16, 64]})
     return CONVERGENCE.model_copy(update={**images, "lenet": lenet, "resnet18": resnet18})
 
 
-def split(count=256):
-    images, labels = synthetic.fashion(count, 0)
+def split():
+    images, labels = synthetic.fashion(256, 0)
     return Split(images, labels.astype("int64"))
 
 
@@ -92,8 +80,6 @@ def test_a_small_real_run_repeats_and_has_all_variants(one_thread):
     assert all(0 < value <= 1 for m in epochs for value in m.values)
     ages = [m.columns["staleness"] for m in Results(first).series("short_run", PLAIN)]
     assert ages == [0, 1]
-    m = settings(few)
-    assert (m["lenet_target_percent"], m["train_images"]) == (60, 256)
 
 
 @pytest.mark.parametrize("best", [0.25, 1.0, 8.0])

@@ -52,13 +52,8 @@ def test_what_was_not_trained_is_not_judged():
     assert found["D12b"] is Verdict.CONFIRMED
 
 
-def images(count):
-    found, labels = synthetic.fashion(count, 0)
-    return torch.from_numpy(found), torch.from_numpy(labels.astype("int64"))
-
-
-def batch():
-    images, labels = synthetic.fashion(8, 0)
+def batch(count):
+    images, labels = synthetic.fashion(count, 0)
     return torch.from_numpy(images), torch.from_numpy(labels.astype("int64"))
 
 
@@ -67,7 +62,7 @@ def is_norm(name, net):
 
 
 def test_batch_norm_of_a_devices_own_takes_the_step_of_the_devices_own_images():
-    X, y = batch()
+    X, y = batch(8)
     nets, alone = [lenet_with_batch_norm(0) for _ in range(2)], lenet_with_batch_norm(0)
     step(nets, X, y, 0.1, sum_all_but_norms)
     forward_backward(alone, X[:4], y[:4])
@@ -80,16 +75,14 @@ def test_batch_norm_of_a_devices_own_takes_the_step_of_the_devices_own_images():
 COUNTS = (2, 4)
 
 
-def uneven_batch():
-    images, labels = synthetic.fashion(9, 0)
-    return torch.from_numpy(images), torch.from_numpy(labels.astype("int64"))
+UNEVEN = batch(9)
 
 
 @pytest.fixture(scope="module")
 def found():
     """Each variant's distances on two and on four devices: uneven shards of 9 images."""
     with threadpool_limits(1):
-        made = {n: Results([*measure_variants(n, [uneven_batch()] * 3, seed=0)]) for n in COUNTS}
+        made = {n: Results([*measure_variants(n, [UNEVEN] * 3, seed=0)]) for n in COUNTS}
     return {
         n: {(e, name): c.y for e in ("from_one_device", "apart") for name, c in r.curves(e).items()}
         | {"one_step": r.one("one_step", "parameters summed for gradients").values[0]}
@@ -116,8 +109,8 @@ def test_the_mistakes_are_other_algorithms(found, count):
 @pytest.mark.parametrize("count", COUNTS)
 def test_one_tensor_takes_steps_that_are_twice_as_long_for_each_further_replica(count, one_thread):
     start, net, one = lenet(0), lenet(0), lenet(0)
-    step_of_one_tensor(net, count, *uneven_batch())
-    step([one], *uneven_batch(), LR)
+    step_of_one_tensor(net, count, *UNEVEN)
+    step([one], *UNEVEN, LR)
     for p, q, before in zip(net.parameters(), one.parameters(), start.parameters(), strict=True):
         torch.testing.assert_close(
             p - before, 2 ** (count - 1) * (q - before), rtol=1e-3, atol=1e-6
@@ -127,7 +120,7 @@ def test_one_tensor_takes_steps_that_are_twice_as_long_for_each_further_replica(
 def test_the_mean_of_means_weighs_an_image_by_its_shard(one_thread):
     """Of 9 images over two devices: 5 of them count a tenth each, 4 of them an eighth."""
     net, weighed = lenet(0), lenet(0)
-    X, y = uneven_batch()
+    X, y = UNEVEN
     step_of_means(net, 2, X, y)
     losses = torch.nn.functional.cross_entropy(weighed(X), y, reduction="none")
     losses.dot(torch.tensor([1 / 10] * 5 + [1 / 8] * 4)).backward()

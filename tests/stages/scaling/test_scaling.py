@@ -15,22 +15,13 @@ from tests.made_up import LINK, STARTS, conditions_of, findings, measurements
 from tests.stages.scaling.made_up import HIDDEN, LONGER, computing_ms
 
 
-def test_steps_are_compared_with_the_sum_and_the_longer_of_their_parts():
-    found = findings("scaling", measurements("scaling", "cpu-virtual"), "cpu-virtual")
-    too_short = pytest.approx(100 * (1 - 1 / LONGER), rel=1e-3)
-    assert found["mean_error_percent"].value == too_short
-    assert found["waiting_over_computing"].value == pytest.approx(1.2)
-    assert found["max_rule_mean_error_percent"].value > found["mean_error_percent"].value
-
-
 def test_an_overlapped_all_reduce_makes_the_step_shorter():
     found = findings("scaling", measurements("scaling", "cuda"), "cuda")
+    assert found["waiting_over_computing"].value == pytest.approx(1.2)
     computing = computing_ms("resnet18", 32)
     summing = 1e3 * allreduce_s(RING, 2, 1, 44_703_272, LINK)
     assert found["after_s"].value == pytest.approx(summing / 1e3, rel=1e-3)
     assert found["during_s"].value == pytest.approx((1 - HIDDEN) * summing / 1e3, rel=1e-3)
-    speedup = (computing + summing) / (computing + (1 - HIDDEN) * summing)
-    assert found["resnet18_overlap_speedup"].value == pytest.approx(speedup)
     possible = (computing + summing) / max(computing, summing)
     assert found["possible_overlap_speedup"].value == pytest.approx(possible)
     assert found["resnet18_ready_by_half"].value == 0.75, "3000 of 4000 bytes by a third of it"
