@@ -68,11 +68,3 @@ def _read(texts: Mapping[str, str]) -> Values:
             return text
 
     return {name: number(text) for name, text in texts.items()}
-
-
-def check_keyboard(root: Locator, slider: str, output: str) -> None:
-    """An arrow key on a slider moves it, and changes a number."""
-    told = root.locator(f"output[data-out={output}]")
-    before = told.get_attribute("data-number")
-    root.locator(f"input[name={slider}]").press("ArrowLeft")
-    assert told.get_attribute("data-number") != before

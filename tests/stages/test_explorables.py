@@ -28,7 +28,7 @@ from stages.scaling.model import models_of
 from stages.scaling.page.explorables import HERE, OWN, explorables
 from stages.schedules.measure import by_schedule
 from stages.schedules.page.explorables import rate_schedule
-from tests.explored import check_keyboard, moved, opened, page_of
+from tests.explored import moved, opened, page_of
 from tests.helpers import COMMITTED
 
 pytestmark = pytest.mark.slow
@@ -75,7 +75,6 @@ def test_schedule(browser):
                 rel=1e-9,
                 abs=0,
             ), wanted
-        check_keyboard(root, "base", "mean")
 
 
 SETTINGS = [
@@ -132,7 +131,6 @@ def test_quadratic(drawn):
                 rule = rule_of(which, rate, at["beta"])
                 last = update_rules.trace(rule, gradient, start, int(at["steps"]))[-1]
                 assert value == close(objectives.quadratic(last, **turned)), (which, setting)
-    check_keyboard(root, "rate", "value")
 
 
 def test_the_quadratic_begins_with_what_the_page_says(browser):
@@ -141,10 +139,8 @@ def test_the_quadratic_begins_with_what_the_page_says(browser):
         _, told = moved(root, {})
         assert told["value"] < told["value2"]
         root.get_by_role("button", name="45°").click()
-        at, told = moved(root, {})
-        assert at["angle"] == 45
+        _, told = moved(root, {})
         assert told["value"] > told["value2"]
-        assert root.locator("[aria-pressed=true]").all_inner_texts() == ["45°"]
 
 
 def test_stability(drawn):
@@ -159,7 +155,6 @@ def test_stability(drawn):
         assert told["growth"] == close(factor), at
         fate = "stays" if abs(factor - 1) < 1e-9 else "grows" if factor > 1 else "shrinks"
         assert told["fate"] == fate, at
-    check_keyboard(root, "curvature", "last")
 
 
 @cache
@@ -220,7 +215,6 @@ def test_roofline(browser):
                 rel=1e-9,
                 abs=0,
             ), at
-        check_keyboard(root, "batch", "intensity")
 
 
 LINKS = {one.name: one.link for one in INTERCONNECTS}
@@ -271,7 +265,6 @@ def test_step_of_several_devices(browser):
         at, told = moved(root, {"devices": 0})
         assert (at["devices"], told["t2"]) == (1, 0)
         assert told["none"] == told["buckets"] == told["hidden"] == told["t1"]
-        check_keyboard(root, "images", "t1")
 
 
 def near(found, wanted):
@@ -306,10 +299,6 @@ TAKEN = {
         ("peak rate", "19.5 T", "peak", 19.5e12, "19.5 TFLOP/s"),
         ("peak rate", "1e9", "peak", 1e9, "1 GFLOP/s"),
         ("peak rate", "1.979 PFLOPS", "peak", 1.979e15, "1.979 PFLOP/s"),
-        ("peak rate", "20 PFLOP/s", "peak", 20e15, "20 PFLOP/s"),  # beyond the end
-        ("bandwidth", "3.35 TB/s", "bandwidth", 3.35e12, "3.35 TB/s"),
-        ("images", "1000", "batch", 1000, "1,000"),
-        ("images", "20,000", "batch", 20_000, "20,000"),
     ],
     "scaling": [
         ("Time per image", "1.25 ms", "per_image", 1.25e-3, "1.25 ms"),
@@ -324,34 +313,21 @@ TAKEN = {
         ("Gradients", "7B", "bytes", 7, "7 B"),
         ("Gradients", "7 b", "bytes", 0.875, "0.875 B"),
         ("Devices", "1,000", "devices", 1000, "1,000"),
-        ("Devices", "5000", "devices", 5000, "5,000"),
-        ("Devices", "2×10⁶", "devices", 2e6, "2×10⁶"),
+        ("Devices", "2×10⁶", "devices", 2e6, "2×10⁶"),  # beyond the end
         ("Bandwidth", "400 Gb/s", "bandwidth", 50e9, "50 GB/s"),
         ("Bandwidth", "400 GB/s", "bandwidth", 400e9, "400 GB/s"),
         ("Bandwidth", "100 Gbit/s", "bandwidth", 12.5e9, "12.5 GB/s"),
         ("Bandwidth", "25 Gbps", "bandwidth", 3.125e9, "3.125 GB/s"),
     ],
     "optimizers": [
-        ("its learning rate", "0.001", "rate", 0.001, "0.001"),
         ("its learning rate", "3e-5", "rate", 3e-5, "3×10⁻⁵"),
-        ("its learning rate", "100", "rate", 100, "100"),
-        ("rotation (°)", "22.5", "angle", 22.5, "22.5"),
         ("steps", "250", "steps", 250, "250"),
         ("start x₁", "−3.25", "x1", -3.25, "−3.25"),
-        ("condition number κ", "1,000", "condition", 1000, "1,000"),
     ],
-    "schedules": [
-        ("base rate", "0.0123", "base", 0.0123, "0.0123"),
-        ("base rate", "1", "base", 1, "1"),
-        ("epochs of warm-up", "12", "warmup", 12, "12"),
-    ],
+    "schedules": [("base rate", "0.0123", "base", 0.0123, "0.0123")],
 }
 REFUSED = {
     "bench_hardware": [
-        ("images", "1.5", "a fraction"),
-        ("images", "0", "nothing"),
-        ("images", "−8", "less than nothing"),
-        ("peak rate", "0", "nothing"),
         ("peak rate", "5 GB/s", "another kind"),
         ("peak rate", "990 tflop/s", "tera is T"),
     ],
@@ -367,32 +343,25 @@ REFUSED = {
         ("Time per image", "5 Ms", "a slip for ms"),
         ("Bandwidth", "400 Gb", "no rate"),
         ("Bandwidth", "−400 GB/s", "less than nothing"),
-        ("Devices", "nonsense", "no number"),
         ("Devices", "0", "none"),
         ("Devices", "2.5", "a fraction"),
         ("Devices", "8 B", "a unit where there is none"),
     ],
-    "optimizers": [
-        ("its learning rate", "0", "nothing"),
-        ("steps", "0.5", "a fraction"),
-        ("steps", "1e9", "more than can be drawn"),
-        ("momentum β", "1.5", "no average"),
-    ],
+    "optimizers": [("steps", "1e9", "more than can be drawn"), ("momentum β", "1.5", "no average")],
     "schedules": [
         ("base rate", "0.001", "below the rate at the end"),
         ("epochs of warm-up", "20", "nothing left"),
     ],
 }
-WIDTHS = (1400, 400)
-of_each_page = pytest.mark.parametrize(("stage", "width"), [*product(TAKEN, WIDTHS)])
+WIDTH = 400  # a phone's
 
 
 @pytest.fixture
-def root(browser, tmp_path, stage, width):
+def root(browser, tmp_path, stage):
     """An explorable at an address of its own, all its controls in sight."""
     file = tmp_path / "page.html"
     file.write_text(page_of(stage, explored(stage)), encoding="utf-8")
-    page = browser.new_page(viewport={"width": width, "height": 900})
+    page = browser.new_page(viewport={"width": WIDTH, "height": 900})
     page.goto(file.as_uri())
     found = page.locator(".explorable")
     if stage == "scaling":
@@ -420,32 +389,8 @@ def border(field):
     return field.evaluate("each => getComputedStyle(each).border")
 
 
-def follow(stage, told, at):
-    """What an explorable tells follows from the numbers that it stands at."""
-    if stage == "bench_hardware":
-        cost = COSTS[at["net"]]
-        flop, num_bytes = cost.flop * at["batch"], cost.num_bytes * at["batch"] + cost.fixed_bytes
-        assert told["time"] == close(max(flop / at["peak"], num_bytes / at["bandwidth"]))
-    elif stage == "scaling":
-        here, _ = models_of(read_results(COMMITTED / "reports" / "scaling"))
-        assert told == close(predicted(at, here))
-    elif stage == "optimizers":
-        rule = rule_of(at["rule"], at["rate"], at["beta"])
-        turned = {"eigenvalues": [2 / at["condition"], 2], "angle": np.radians(at["angle"])}
-        gradient = partial(objectives.quadratic_gradient, **turned)
-        start = np.array([at["x1"], at["x2"]])
-        with np.errstate(over="ignore", invalid="ignore"):
-            last = update_rules.trace(rule, gradient, start, int(at["steps"]))[-1]
-            value = np.nan_to_num(objectives.quadratic(last, **turned), nan=np.inf)
-        assert told["value"] == pytest.approx(value, rel=1e-6)
-    else:
-        schedule = schedule_of(at["kind"], at["base"], at["warmup"])
-        rates = schedules.after_epoch(schedule, EPOCHS, STEPS_PER_EPOCH)
-        assert told["mean"] == close(sum(rates) / len(rates))
-
-
-@of_each_page
-def test_a_typed_number_stands_as_it_is_typed(root, stage, width):
+@pytest.mark.parametrize("stage", TAKEN)
+def test_a_typed_number_stands_as_it_is_typed(root, stage):
     page, plain = root.page, border(root.get_by_role("textbox").first)
     for i, (label, text, name, value, shown) in enumerate(TAKEN[stage]):
         field = typed(root, label, text, ("Enter", "Tab")[i % 2])
@@ -453,18 +398,17 @@ def test_a_typed_number_stands_as_it_is_typed(root, stage, width):
         assert at[name] == value, text
         assert field.input_value() == shown
         assert border(field) == plain
-        follow(stage, told, at)
         address = page.url
         page.reload()
         unfold(page)
         assert field.input_value() == shown, "after a reload"
         assert moved(root, {}) == (at, pytest.approx(told, nan_ok=True))
         assert page.url == address
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
 
 
-@of_each_page
-def test_what_is_not_understood_is_refused_in_sight(root, stage, width):
+@pytest.mark.parametrize("stage", TAKEN)
+def test_what_is_not_understood_is_refused_in_sight(root, stage):
     page = root.page
     for i, (label, text, why) in enumerate(REFUSED[stage]):
         field = root.get_by_role("textbox", name=label).first
@@ -479,7 +423,7 @@ def test_what_is_not_understood_is_refused_in_sight(root, stage, width):
         field.focus()
         outline = field.evaluate("each => getComputedStyle(each).outlineColor")
         assert outline in border(field), "also around a field that has the focus"
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
         typed(root, label, stood)
         assert field.get_attribute("aria-invalid") is None
         assert (border(field), message.inner_text()) == (plain, "")
@@ -506,17 +450,6 @@ def test_a_typed_number_stands_until_its_slider_is_moved_or_a_preset_chosen(brow
             assert (field.input_value(), field.get_attribute("aria-invalid")) == ("8", None)
 
 
-def test_an_address_of_numbers_that_make_no_sense_changes_nothing(browser, tmp_path):
-    file = tmp_path / "page.html"
-    file.write_text(page_of("optimizers", quadratic()), encoding="utf-8")
-    with browser.new_context() as context:
-        page = context.new_page()
-        page.goto(file.as_uri())
-        before = moved(page.locator(".explorable"), {})
-        page.goto(f"{file.as_uri()}#explore-quadratic?steps=1e9&rate=-1&rate2=&x1=1px&beta=NaN")
-        assert str(moved(page.locator(".explorable"), {})) == str(before)
-
-
 def test_an_address_brings_the_numbers_back(browser, tmp_path):
     """Also where the address names options and numbers that there are none of."""
     [explorable] = explorables(read_results(COMMITTED / "reports" / "scaling"), {})
@@ -537,10 +470,12 @@ def test_an_address_brings_the_numbers_back(browser, tmp_path):
     at, again = moved(other.locator(".explorable"), {})
     assert near(at, chosen)
     assert again == told
-    other.goto(f"{file.as_uri()}#explore-scaling_step?link=sneakers&bytes=many&x=1&devices=16")
-    at, told = moved(other.locator(".explorable"), {})
-    assert (at["link"], at["devices"]) == (chosen["link"], 16)
-    assert all(math.isfinite(each) for each in told.values())
+    nonsense = (
+        "link=sneakers&bytes=many&latency=-1&bandwidth=&images=1.5&per_image=1px&fixed=NaN&x=1"
+    )
+    other.goto(f"{file.as_uri()}#explore-scaling_step?{nonsense}&devices=16")
+    at, _ = moved(other.locator(".explorable"), {})
+    assert near(at, chosen | {"devices": 16})
     for each in (page, other):
         each.close()
 
