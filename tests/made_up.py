@@ -6,6 +6,7 @@ Each stage's are in tests/stages/<name>/made_up.py.
 import functools
 import importlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,11 +40,8 @@ BENCHES = tuple(stage for stage in _JUDGED if _made_up_by(stage, "measurements")
 LEFT_OUT = tuple(stage for stage in _JUDGED if _made_up_by(stage, "write"))
 THEORY = tuple(stage for stage in _JUDGED if stage not in BENCHES)
 
-LINK = Link(
-    100e-6, 1e-9 / 2, 1e-9 / 20
-)  # of the made-up processes: 100 us, 2 GB/s, adding at 20 GB/s
-
-
+# of the made-up processes: 100 us, 2 GB/s, adding at 20 GB/s
+LINK = Link(100e-6, 1e-9 / 2, 1e-9 / 20)
 STARTS = 12
 
 
@@ -73,6 +71,20 @@ def one(
     )
 
 
+def committed(stage: str, kind: DeviceKind) -> list[Measurement]:
+    """The medians of a stage's committed results, as if all were measured on that kind."""
+    return [
+        replace(
+            m,
+            values=samples(m.summary.median) if len(m.values) > 1 else m.values,
+            device_kind=kind,
+            threads=0 if kind == "cuda" else m.threads,
+            remark="" if m.values else m.remark,
+        )
+        for m in measurements_of(read_rows(COMMITTED / "reports" / stage / ROWS))
+    ]
+
+
 def measurements(stage: str, kind: DeviceKind) -> list[Measurement]:
     """What a stage measures, in numbers easy to recognise; no GPU's variants on a CPU."""
     made = importlib.import_module(f"tests.stages.{stage}.made_up").measurements(kind)
@@ -82,9 +94,10 @@ def measurements(stage: str, kind: DeviceKind) -> list[Measurement]:
 def conditions_of(
     stage: str, made: Sequence[Measurement], kind: DeviceKind, starts: int = STARTS
 ) -> dict[str, float | str]:
-    """The conditions of what a stage measured."""
+    """The conditions of what a stage measured, with those of its own if it has any."""
     devices = Devices(kind, [torch.device("cpu")] * 2, 1)
-    own = importlib.import_module(f"tests.stages.{stage}.made_up").conditions(made)
+    module = importlib.import_module(f"tests.stages.{stage}.made_up")
+    own = module.conditions(made) if hasattr(module, "conditions") else {}
     return conditions(made, devices, EvenWatch(), starts) | own
 
 

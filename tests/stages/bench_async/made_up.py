@@ -1,6 +1,5 @@
 """Made-up results of bench_async, as a CPU or a GPU would leave them."""
 
-from lab.core.files import Metrics
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
 from lab.results.reasons import NEEDS_GPUS, Reason
@@ -44,8 +43,3 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         one("back_end", "random product", 99, kind, unit="%"),
         skip("book", "torch, another GPU waited for", Reason(NEEDS_GPUS, "2"), kind),
     ]
-
-
-def conditions(made: list[Measurement]) -> Metrics:
-    """The stage has no conditions of its own."""
-    return {}

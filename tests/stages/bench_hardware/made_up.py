@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from lab.core.files import Metrics
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
 from lab.results.reasons import NEEDS_GPU, Reason
@@ -63,8 +62,3 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
             Measurement("counted GFLOP", net, 1000, (3.0 * 3.0**i,), "GFLOP", target),
         ]
     return made
-
-
-def conditions(made: list[Measurement]) -> Metrics:
-    """The stage's own conditions: none."""
-    return {}

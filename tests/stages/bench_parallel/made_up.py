@@ -1,6 +1,5 @@
 """Made-up results of bench_parallel, as a CPU or a GPU would leave them."""
 
-from lab.core.files import Metrics
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
 from lab.results.reasons import NEEDS_GPUS, Reason
@@ -45,8 +44,3 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
             for variant, t in WAITS.items()
         ],
     ]
-
-
-def conditions(made: list[Measurement]) -> Metrics:
-    """The stage's own conditions: none."""
-    return {}
