@@ -53,6 +53,13 @@ def test_what_devices_gain_is_what_epochs_leave_of_it(tmp_path):
     assert told["at_least"] == {"fixed": "", "scaled": ""}, "at 256 all reached the target"
 
 
+def test_the_runs_that_fail_are_shares_of_all():
+    """LeNet has 64 runs: 8 that miss the target at 4096, 4 that diverge at a scaled rate."""
+    found = findings(Results(lenet_results()))
+    shares = [found[f"lenet_{how}_percent"].value for how in ("not_reached", "diverged")]
+    assert shares == [12.5, 6.25]
+
+
 def small():
     few = {"batch_sizes": [16, 64], "max_epochs": 1, "num_seeds": 2}
     lenet = CONVERGENCE.lenet.model_copy(update=few)
@@ -151,16 +158,9 @@ def test_cut_runs_can_confirm_but_not_refute():
     assert decide(late, fewer) is Verdict.INCONCLUSIVE, "how much more the other needs is not known"
 
 
-def judged(**conditions):
-    found = {"dataset": "fashion-mnist", **settings(CONVERGENCE), **conditions}
-    return verdicts("convergence", found, rows_of(lenet_results()))
-
-
 def test_what_was_not_trained_is_not_judged():
-    untuned = judged(lenet_tuned_batch=0)
+    how = {"dataset": "fashion-mnist", **settings(CONVERGENCE), "lenet_tuned_batch": 0}
+    untuned = verdicts("convergence", how, rows_of(lenet_results()))
     assert untuned["G11a"] is Verdict.CONFIRMED
     assert untuned["G11b"] is Verdict.NOT_TESTABLE
     assert untuned["E2b"] is Verdict.NOT_TESTABLE
-    synthetic = judged(dataset="synthetic")
-    assert synthetic["G11a"] is Verdict.NOT_TESTABLE
-    assert synthetic["G12d"] is Verdict.CONFIRMED, "times need no real data"

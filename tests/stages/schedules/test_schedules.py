@@ -14,7 +14,6 @@ from lab.core.errors import LabError
 from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.data.images import small_images
-from lab.optim.schedules import after_epoch
 from lab.results.measurements import Results, by_seed, rows_of
 from lab.training.short_training import make_net
 from stages.schedules.findings import best_schedule, findings
@@ -59,14 +58,6 @@ def test_the_notes_schedule_rises_for_five_epochs_and_falls_to_a_hundredth():
     assert schedule(EPOCHS) == pytest.approx(0.01)
     values = [schedule(t / 10) for t in range(10 * WARM_UP_EPOCHS, 10 * EPOCHS)]
     assert values == sorted(values, reverse=True)
-
-
-def test_as_the_book_applies_it_the_first_epoch_has_the_full_rate_and_the_second_none():
-    plan = after_epoch(SCHEDULES["cosine, warm-up"], EPOCHS, 2)
-    assert len(plan) == 2 * EPOCHS
-    assert plan[:2] == [0.3, 0.3]
-    assert plan[2:4] == [0, 0]
-    assert plan[4] == pytest.approx(0.06)
 
 
 def test_net_that_was_not_trained_is_not_judged():
