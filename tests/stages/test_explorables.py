@@ -143,6 +143,23 @@ def test_the_quadratic_begins_with_what_the_page_says(browser):
         assert told["value"] > told["value2"]
 
 
+def test_a_drag_in_the_picture_moves_the_start(browser):
+    with opened(browser, "optimizers", quadratic()) as [root]:
+        box, mouse = root.locator("svg").bounding_box(), root.page.mouse
+        x, y = (
+            box["x"] + box["width"] / 4,
+            box["y"] + box["height"] / 2,
+        )  # in the plane, on the left
+        mouse.move(x, y)
+        mouse.down()
+        before, _ = moved(root, {})
+        mouse.move(x + 20, y)
+        mouse.up()
+        after, _ = moved(root, {})
+    assert after["x1"] > before["x1"]
+    assert after == before | {"x1": after["x1"], "x2": pytest.approx(before["x2"])}
+
+
 def test_stability(drawn):
     root = drawn[1]
     for curvature, beta in product((0.01, 0.5, 1.3, 2.4, 3.9, 4.5), (0, 0.07, 0.5, 0.9, 1)):
