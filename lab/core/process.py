@@ -39,9 +39,20 @@ PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
 # stages/__init__.py imports this module before torch, which takes seconds
 _BEGAN = time.monotonic()
-# the parent, or DVC above the shell that it runs a stage in; none above a container's first process
-_STARTER = next((p for p in psutil.Process().parents() if p.name() not in SHELLS), None)
 _STOP_ASKED = threading.Event()  # a signal was heard
+
+
+def _starter() -> psutil.Process | None:
+    """The parent, or DVC above the shell that it runs a stage in; None if it cannot be seen."""
+    with contextlib.suppress(psutil.Error):
+        above = psutil.Process().parent()
+        while above is not None and above.name() in SHELLS:
+            above = above.parent()
+        return above
+    return None
+
+
+_STARTER = _starter()
 
 
 def run(main: Callable[[], None]) -> int:
@@ -196,7 +207,7 @@ def die_with_parent() -> None:
         if launcher is not None:
             launcher.join()
         else:
-            while _STARTER is None or _STARTER in psutil.Process().parents():
+            while _starter() == _STARTER:
                 time.sleep(POLL_S)
         if not _STOP_ASKED.is_set():
             os.kill(os.getpid(), signal.SIGTERM)
