@@ -3,13 +3,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lab.core import files
-from lab.core.errors import LabError, SpaceError
+from lab.core.errors import DataError, LabError, SpaceError
 
 
 def test_a_file_appears_whole_and_leaves_no_part(tmp_path):
@@ -55,60 +54,46 @@ def test_rows_survive_the_round_trip_exactly(tmp_path):
     assert files.read_rows(tmp_path / "rows.csv") == rows
 
 
-def said(read: Callable[[Path], object], path: Path) -> tuple[int, str]:
-    """The exit code and the one line with which a file is refused."""
-    with pytest.raises(LabError) as refused:
-        read(path)
-    assert str(refused.value).startswith(f"{path}: ")
-    assert len(str(refused.value).splitlines()) == 1
-    assert len(str(refused.value)) < 300 + len(str(path))
-    return refused.value.exit_code, str(refused.value)
-
-
-DAMAGED_JSON = {
-    "half": b'{"a": 1',
-    "empty": b"",
-    "no object": b"[1]",
-    "not text": b"\xff",
-    "UTF-16": '{"a": 1}'.encode("utf-16"),
-    "not finite": b'{"a": NaN}',
-    "infinite": b'{"a": [-Infinity]}',
-    "out of range": b'{"a": 1e999}',
+DAMAGED = {  # a file's name and content, and a part of what is said of it
+    "half": ("a.json", b'{"a": 1', "damaged ("),
+    "empty": ("a.json", b"", "damaged ("),
+    "no object": ("a.json", b"[1]", "expected an object"),
+    "not text": ("a.json", b"\xff", "decode"),
+    "UTF-16": ("a.json", '{"a": 1}'.encode("utf-16"), "decode"),
+    "not finite": ("a.json", b'{"a": NaN}', "NaN is no finite number"),
+    "infinite": ("a.json", b'{"a": [-Infinity]}', "no finite number"),
+    "out of range": ("a.json", b'{"a": 1e999}', "no finite number"),
+    "no line": ("a.csv", b"", "no rows"),
+    "a header": ("a.csv", b"a,b\n", "no rows"),
+    "a short row": ("a.csv", b"a,b\n1,2\n3\n", "line 3: 1 cells for 2 columns"),
+    "a long row": ("a.csv", b"a,b\n1,2,3\n", "line 2: 3 cells for 2 columns"),
+    "a cell not text": ("a.csv", b"a,b\n\xff,1\n", "decode"),
+    "a cell not finite": ("a.csv", b"a,b\n1,nan\n", "line 2: nan is no finite number"),
+    "a cell infinite": ("a.csv", b"a,b\n1,-Infinity\n", "no finite number"),
+    "half a quote": ("a.csv", b'a,b\n1,"x\n', "line 2"),
+    "a quote too many": ("a.csv", b'a,b\n1,"x"y\n', "line 2"),
 }
 
 
-@pytest.mark.parametrize("name", DAMAGED_JSON)
-def test_damaged_json_is_said_in_one_line_with_what_mends_it(tmp_path, name):
-    (tmp_path / "a.json").write_bytes(DAMAGED_JSON[name])
-    code, line = said(files.read_json, tmp_path / "a.json")
-    assert (code, "damaged (" in line) == (3, True)
-    assert line.endswith("; delete it and run `invoke repro`")
+def said(path: Path) -> str:
+    """The one line with which a file is refused."""
+    with pytest.raises(DataError) as refused:
+        files.read_json(path) if path.suffix == ".json" else files.read_rows(path)
+    assert refused.value.exit_code == 3
+    line = str(refused.value)
+    assert line.startswith(f"{path}: ")
+    assert len(line.splitlines()) == 1 and len(line) < 300 + len(str(path))
+    return line
 
 
-DAMAGED_ROWS = {
-    "empty": (b"", "no rows"),
-    "a header": (b"a,b\n", "no rows"),
-    "short": (b"a,b\n1,2\n3\n", "line 3: 1 cells for 2 columns"),
-    "long": (b"a,b\n1,2,3\n", "line 2: 3 cells for 2 columns"),
-    "not text": (b"a,b\n\xff,1\n", "decode"),
-    "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "decode"),
-    "not finite": (b"a,b\n1,nan\n", "line 2: nan is no finite number"),
-    "infinite": (b"a,b\n1,-Infinity\n", "no finite number"),
-    "half a quote": (b'a,b\n1,"x\n', "line 2"),
-    "a quote too many": (b'a,b\n1,"x"y\n', "line 2"),
-}
-
-
-@pytest.mark.parametrize("name", DAMAGED_ROWS)
-def test_damaged_rows_are_said_in_one_line_with_their_place(tmp_path, name):
-    content, complaint = DAMAGED_ROWS[name]
-    (tmp_path / "rows.csv").write_bytes(content)
-    code, line = said(files.read_rows, tmp_path / "rows.csv")
-    assert (code, complaint in line) == (3, True), line
-    assert line.endswith("; delete it and run `invoke repro`")
+@pytest.mark.parametrize("how", DAMAGED)
+def test_a_damaged_file_is_said_in_one_line_with_its_place_and_what_mends_it(tmp_path, how):
+    name, content, complaint = DAMAGED[how]
+    (tmp_path / name).write_bytes(content)
+    line = said(tmp_path / name)
+    assert complaint in line and line.endswith("; delete it and run `invoke repro`")
 
 
 def test_what_is_not_there_yet_is_said(tmp_path):
-    for read in (files.read_json, files.read_rows):
-        code, line = said(read, tmp_path / "a.json")
-        assert (code, "not there yet; `invoke repro` makes it" in line) == (3, True)
+    for name in ("a.json", "a.csv"):
+        assert "not there yet; `invoke repro` makes it" in said(tmp_path / name)

@@ -45,51 +45,33 @@ FREE = "use a smaller batch or profile, or wait until others have left it (`nvid
 NO_DRIVER = "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU"
 
 
-@pytest.mark.parametrize(
-    ("words", "shown", "todo"),
-    [
-        (LOST, LOST.splitlines()[0], "the same command resumes"),
-        (UNKNOWN, UNKNOWN, "`dmesg` tell more"),
-        (BUSY, BUSY.splitlines()[0], "another process has it for itself"),
-        (TOO_OLD, TOO_OLD.partition(". ")[0], "update the driver, or take another build of torch"),
-        ("CUDA driver version is insufficient for CUDA runtime version", "CUDA", "update the"),
-        (NOT_STARTED, "Error 802: system not yet initialized", "start nvidia-fabricmanager"),
-        ("CUDA error: no kernel image is available for execution", "CUDA", "too old or too new"),
-        ("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED", "cuDNN error", "`nvidia-smi`"),
-        (NO_DRIVER, NO_DRIVER.partition(". ")[0], "`nvidia-smi`"),
-        ('NVML_SUCCESS == r INTERNAL ASSERT FAILED at "CUDA', "NVML_SUCCESS", "the same command"),
-    ],
-    ids=[
-        *("lost", "unknown", "taken", "old driver", "old runtime", "not started", "no code"),
-        *("cuDNN", "no driver", "NVML"),
-    ],
-)
-def test_a_failure_is_one_line_that_names_the_gpus_and_says_what_to_do(words, shown, todo):
-    with pytest.raises(MachineError) as error, gpu_errors("cuda:0, cuda:1"):
+FAILURES = {  # torch's words, what is shown of them, and what to do
+    "lost": (LOST, LOST.splitlines()[0], "the same command resumes"),
+    "unknown": (UNKNOWN, UNKNOWN, "`dmesg` tell more"),
+    "taken": (BUSY, BUSY.splitlines()[0], "another process has it for itself"),
+    "old driver": (TOO_OLD, TOO_OLD.partition(". ")[0], "update the driver, or take another build"),
+    "old runtime": ("CUDA driver version is insufficient for CUDA runtime", "CUDA", "update the"),
+    "not started": (NOT_STARTED, "Error 802: system not yet initial", "start nvidia-fabricmanager"),
+    "no code": ("CUDA error: no kernel image is available for", "CUDA", "too old or too new"),
+    "cuDNN": ("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED", "cuDNN error", "`nvidia-smi`"),
+    "no driver": (NO_DRIVER, NO_DRIVER.partition(". ")[0], "`nvidia-smi`"),
+    "NVML": ('NVML_SUCCESS == r INTERNAL ASSERT FAILED at "CU', "NVML_SUCCESS", "the same command"),
+    "full, torch": (TAKEN, SHOWN, FREE),
+    "full, driver": ("CUDA error: out of memory\nCUDA kernel", "CUDA error: out of memory", FREE),
+    "full, cuBLAS": ("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling", "CUDA ", FREE),
+    "full, DataParallel": (f"Caught in replica 1\nTrace\ntorch.OfError: {TAKEN}", SHOWN, FREE),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_failure_is_one_line_that_names_the_gpus_and_says_what_to_do(name):
+    words, shown, todo = FAILURES[name]
+    kind = SpaceError if todo is FREE else MachineError
+    with pytest.raises(kind) as error, gpu_errors("cuda:0, cuda:1"):
         raise RuntimeError(words)
     message = str(error.value)
     assert message.startswith(f"cuda:0, cuda:1: {shown}") and todo in message.partition("; ")[2]
     assert "\n" not in message and "Please" not in message
-
-
-@pytest.mark.parametrize(
-    ("words", "shown"),
-    [
-        (TAKEN, SHOWN),
-        ("CUDA error: out of memory\nCUDA kernel errors", "CUDA error: out of memory"),
-        ("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", "CUDA "),
-        (
-            f"Caught OutOfMemoryError in replica 1\nTraceback\ntorch.OutOfMemoryError: {TAKEN}",
-            SHOWN,
-        ),
-    ],
-    ids=["torch", "driver", "cuBLAS", "DataParallel"],
-)
-def test_memory_that_others_have_is_an_error_of_space_that_says_who_has_it(words, shown):
-    with pytest.raises(SpaceError) as error, gpu_errors("cuda:0"):
-        raise torch.OutOfMemoryError(words)
-    assert str(error.value).startswith(f"cuda:0: {shown}")
-    assert str(error.value).endswith(f"; {FREE}") and "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("words", ["shapes do not fit", "can't allocate memory: you tried to"])

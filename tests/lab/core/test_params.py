@@ -16,50 +16,38 @@ class Small(Section):
     batch_size: int
 
 
-def write(path: Path, text: str | bytes) -> Path:
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+def write(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
     return path
 
 
-def test_numbers_are_read_as_dvc_reads_them(tmp_path):
-    file = write(tmp_path / "p.yaml", "lr: 1e-3\nbatch_size: 010\n")
+def test_numbers_are_read_as_dvc_reads_them_with_crlf_and_a_byte_order_mark(tmp_path):
+    file = write(tmp_path / "p.yaml", b"\xef\xbb\xbflr: 1e-3\r\nbatch_size: 010\r\n")
     assert params.load(Small, file) == Small(lr=0.001, batch_size=10)
 
 
-def test_crlf_and_a_byte_order_mark_are_fine(tmp_path):
-    file = write(tmp_path / "p.yaml", b"\xef\xbb\xbflr: 0.5\r\nbatch_size: 3\r\n")
-    assert params.load(Small, file).lr == 0.5
-
-
-NO_PARAMS: list[tuple[str | bytes, str]] = [
-    ("lr: 1\nlr: 2\n", "duplicate key"),
-    ("lr:\t1\n\tbatch_size: 2\n", "line 2: a tab"),
-    ("lr:\n\ta: 2\n", "line 2: a tab"),
-    ("lr: @2\n", "line 1: found"),
-    ("lr: [1\n", "line"),
-    ("- 1\n", "expected sections"),
-    ("", "expected sections"),
+NO_PARAMS = [
+    (None, "no such file"),
+    (b"lr: 1\nlr: 2\n", "duplicate key"),
+    (b"lr:\n\ta: 2\n", "line 2: a tab"),
+    (b"lr: @2\n", "line 1: found"),
+    (b"- 1\n", "expected sections"),
+    (b"", "expected sections"),
     ("lr: 1\nbatch_size: 2\n".encode("utf-16"), "UTF-8"),
-    ("lr: 2020-99-99\nbatch_size: 1\n", "month must be in 1..12"),
+    (b"lr: 2020-99-99\nbatch_size: 1\n", "month must be in 1..12"),
 ]
 
 
-@pytest.mark.parametrize(("text", "complaint"), NO_PARAMS)
-def test_what_is_no_params_file_is_said_in_one_line(tmp_path, text, complaint):
+@pytest.mark.parametrize(("content", "complaint"), NO_PARAMS)
+def test_what_is_no_params_file_is_said_in_one_line(tmp_path, content, complaint):
+    path = tmp_path / "p.yaml"
+    if content is not None:
+        write(path, content)
     with pytest.raises(ParamsError, match=complaint) as error:
-        params.load(Small, write(tmp_path / "p.yaml", text))
+        params.load(Small, path)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 250 + len(str(tmp_path))
     assert error.value.exit_code == 2
-
-
-def test_a_missing_file_is_said(tmp_path):
-    with pytest.raises(ParamsError, match="no such file"):
-        params.load(Small, tmp_path / "p.yaml")
-
-
-def test_the_committed_params_fit_every_stage(project):
-    params.check(params_models())
 
 
 BAD: list[tuple[str, Any, str]] = [
@@ -107,20 +95,6 @@ def test_a_bad_value_is_named_with_what_was_expected(project):
         assert complaint.lower() in "\n".join(lines).lower(), (key, value)
         assert all(line.startswith("params.yaml: ") for line in lines), (key, value)
         assert all(len(line) < 250 for line in lines), (key, value)
-
-
-def test_all_mistakes_are_said_at_once(project):
-    edit_params(
-        {
-            "train.runs.lenet_1gpu.lr": -1,
-            "train.runs.lenet_2gpu.num_gpus": 0,
-            "seed": "x",
-            "nonsense": 1,
-        }
-    )
-    with pytest.raises(ParamsError) as error:
-        params.check(params_models())
-    assert len(str(error.value).splitlines()) == 4
 
 
 def test_a_missing_key_is_said(project):

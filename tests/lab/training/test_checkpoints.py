@@ -5,9 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
-import tarfile
 import zipfile
-from pathlib import Path
 
 import pytest
 import torch
@@ -48,6 +46,9 @@ def test_what_is_saved_comes_back_and_the_last_two_are_kept(checkpoints):
     state = checkpoints.decode(checkpoints.latest())
     assert torch.equal(state["params"]["w"], STATE["params"]["w"])
     assert (state["epochs"], state["seconds"]) == (STATE["epochs"], 2.0)
+    for _ in range(2):
+        checkpoints.clear()
+        assert checkpoints.latest() is None
 
 
 def test_a_later_step_is_newer_than_its_epochs_start(checkpoints):
@@ -58,24 +59,14 @@ def test_a_later_step_is_newer_than_its_epochs_start(checkpoints):
     assert latest_seconds(checkpoints) == 3
 
 
-def damage(path: Path, how: str) -> None:
-    content = bytearray(path.read_bytes())
-    if how == "flipped":
-        content[len(content) // 2] ^= 1
-    path.write_bytes(content[: {"empty": 0, "cut": 100}.get(how, len(content))])
-
-
-@pytest.mark.parametrize("how", ["flipped", "cut", "empty"])
-def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_warning(checkpoints, caplog, how):
+def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_warning(checkpoints, caplog):
     older, newer = saved(checkpoints)
-    damage(newer, how)
+    newer.write_bytes(newer.read_bytes()[:100])
     with caplog.at_level(logging.WARNING):
         assert latest_seconds(checkpoints) == 1
     assert newer.name in caplog.text
-    damage(older, how)
-    with pytest.raises(
-        CheckpointError, match="every checkpoint is damaged; delete the folder"
-    ) as error:
+    older.write_bytes(b"")
+    with pytest.raises(CheckpointError, match="every checkpoint is damaged; delete") as error:
         checkpoints.latest()
     assert error.value.exit_code == 5
 
@@ -92,19 +83,20 @@ def test_a_bit_flipped_anywhere_is_noticed(checkpoints):
             checkpoints.latest()
 
 
-def put_by_hand(checkpoints, document, tmp_path):
+def put(checkpoints, content):
     """Write a file under the name that a checkpoint of its content would have."""
-    torch.save(document, tmp_path / "file.pt")
-    put_content(checkpoints, (tmp_path / "file.pt").read_bytes())
-
-
-def put_content(checkpoints, content):
-    checkpoints.clear()
     checkpoints.folder.mkdir(parents=True)
     (checkpoints.folder / f"00005-00000-{sha256(content)[:16]}.pt").write_bytes(content)
 
 
-def packed(content: bytes) -> bytes:
+def written(document, **options):
+    """What torch.save writes."""
+    buffer = io.BytesIO()
+    torch.save(document, buffer, **options)
+    return buffer.getvalue()
+
+
+def packed(content):
     """The same file with its parts compressed, as a bomb would have them."""
     buffer = io.BytesIO()
     with (
@@ -116,45 +108,35 @@ def packed(content: bytes) -> bytes:
     return buffer.getvalue()
 
 
-def test_other_files_of_torch_are_refused(checkpoints, tmp_path):
-    """Whatever is in them: a checkpoint, of which the first is only a bomb if it is large."""
-    file = tmp_path / "file.pt"
-    state = STATE | {"key": "a-key", "params": {"w": torch.zeros(10_000)}}
-    torch.save(state, file, _use_new_zipfile_serialization=False)
-    legacy = file.read_bytes()
-    torch.save(state, file)
-    bomb = packed(file.read_bytes())
-    torch.jit.script(torch.nn.Linear(1, 1)).save(str(file))
-    script = file.read_bytes()
-    with tarfile.open(file, "w") as tar:
-        tar.addfile(tarfile.TarInfo("storages"))
-    for content in (bomb, legacy, script, file.read_bytes(), pickle.dumps(3)):
-        put_content(checkpoints, content)
-        with pytest.raises(CheckpointError, match="a file is no checkpoint") as refused:
-            latest_seconds(checkpoints)
-        assert len(str(refused.value).splitlines()) == 1
-
-
-def test_another_runs_checkpoint_is_refused_whole(checkpoints, tmp_path):
-    put_by_hand(checkpoints, {"key": "another", **STATE}, tmp_path)
-    with pytest.raises(CheckpointError, match="another run's"):
-        latest_seconds(checkpoints)
-
-
 class Malicious:
     def __reduce__(self):
         return os.mkdir, ("canary",)
 
 
-@pytest.mark.parametrize("document", [Malicious(), [Malicious()], torch.nn.Linear(1, 1)])
-def test_a_pickle_that_would_run_code_is_refused_and_does_not(
-    checkpoints, tmp_path, monkeypatch, document
-):
+LARGE = STATE | {"key": "a-key", "params": {"w": torch.zeros(10_000)}}
+FOREIGN = {
+    "a bomb": packed(written(LARGE)),
+    "the old format": written(LARGE, _use_new_zipfile_serialization=False),
+    "a pickle": pickle.dumps(3),
+    "code": written([Malicious()]),
+    "a net": written(torch.nn.Linear(1, 1)),
+}
+
+
+@pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
+def test_any_other_file_is_refused_and_runs_no_code(checkpoints, tmp_path, monkeypatch, content):
     monkeypatch.chdir(tmp_path)
-    put_by_hand(checkpoints, document, tmp_path)
-    with pytest.raises(CheckpointError, match="no checkpoint"):
+    put(checkpoints, content)
+    with pytest.raises(CheckpointError, match="a file is no checkpoint") as refused:
         latest_seconds(checkpoints)
+    assert len(str(refused.value).splitlines()) == 1
     assert not (tmp_path / "canary").exists()
+
+
+def test_another_runs_checkpoint_is_refused_whole(checkpoints):
+    put(checkpoints, written({"key": "another", **STATE}))
+    with pytest.raises(CheckpointError, match="another run's"):
+        latest_seconds(checkpoints)
 
 
 def test_a_full_disk_leaves_the_earlier_checkpoints(checkpoints, monkeypatch):
@@ -168,13 +150,6 @@ def test_a_full_disk_leaves_the_earlier_checkpoints(checkpoints, monkeypatch):
         checkpoints.save(9, 0, STATE)
     assert sorted(checkpoints.folder.iterdir()) == before
     assert latest_seconds(checkpoints) == 2
-
-
-def test_clearing_leaves_nothing_to_go_on_from(checkpoints):
-    saved(checkpoints)
-    checkpoints.clear()
-    assert checkpoints.latest() is None
-    checkpoints.clear()
 
 
 def test_the_lock_keeps_another_process_out_until_its_holder_is_gone(checkpoints):
