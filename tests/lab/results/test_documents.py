@@ -1,7 +1,5 @@
 """JSON files that have a form."""
 
-from pathlib import Path
-
 import pytest
 
 from lab.core.errors import DataError
@@ -36,8 +34,3 @@ def test_conditions_are_read_with_the_machine_and_results_without(tmp_path):
     write_json(tmp_path / CONDITIONS, {"starts": [5]})
     with pytest.raises(DataError, match=r"conditions\.json: damaged \(starts"):
         read_results(tmp_path)
-
-
-def test_what_mends_it_is_said_of_a_missing_one_too():
-    with pytest.raises(DataError, match="not there yet; `invoke repro` makes it"):
-        read_hardware(Path("reports/none.json"))

@@ -66,20 +66,6 @@ def test_a_speed_up_and_its_inverse_have_one_interval(old, new):
         assert back.verdict == opposite[there.verdict]
 
 
-@pytest.mark.parametrize(
-    ("samples", "verdict"),
-    [
-        ((1.5, 1.6, 1.5, 1.6), "faster"),
-        ((0.5, 0.6, 0.5, 0.6), "slower"),
-        ((1.5, 1.6, 1.5), "inconclusive"),  # too few
-        ((1.01,) * 8, "inconclusive"),  # within 2 %
-        ((0.5, 1.6, 0.5, 1.6), "inconclusive"),
-    ],
-)
-def test_a_ratio_says_what_its_whole_interval_does(samples, verdict):
-    assert median(Samples(samples)).verdict == verdict
-
-
 def test_no_speed_up_within_two_percent_of_one_nor_of_few_samples():
     for low, high, verdict in (
         (1.03, 1.2, "faster"),

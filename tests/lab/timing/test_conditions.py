@@ -56,25 +56,26 @@ def test_conditions_count_controls_noise_and_skips():
     assert not {"disturbed", "not_measurable"} & set(found)
 
 
-def test_the_mean_speed_is_of_all_readings_and_has_their_standard_error(monkeypatch):
-    readings = iter((300.0, 200.0, 220.0, 280.0))
-    monkeypatch.setattr(module, "product_speed", lambda: next(readings))
+@pytest.mark.parametrize(
+    ("readings", "error"),
+    [
+        # of deviations by 50, -50, -30 and 30: 6800 / 3 / 4, and its root
+        ((300.0, 200.0, 220.0, 280.0), (6800 / 12) ** 0.5),
+        ((300.0, 200.0), 50),  # half of what they differ by
+    ],
+)
+def test_the_mean_speed_is_of_all_readings_and_has_its_error(monkeypatch, readings, error):
+    each = iter(readings)
+    monkeypatch.setattr(module, "product_speed", lambda: next(each))
     monkeypatch.setattr(module, "copy_speed", lambda: 20.0)
     watch = LoadMonitor()
-    watch.look()
-    watch.look()
+    for _ in readings[1:-1]:
+        watch.look()
     found = module.speed_metrics(watch)
-    assert (found["product_gflops_before"], found["product_gflops_after"]) == (300, 280)
-    assert found["product_gflops_mean"] == 250
-    # of deviations by 50, -50, -30 and 30: 6800 / 3 / 4, and its root
-    assert found["product_gflops_error"] == pytest.approx((6800 / 12) ** 0.5, abs=1e-3)
-
-
-def test_the_error_of_two_readings_is_half_of_what_they_differ_by(monkeypatch):
-    readings = iter((300.0, 200.0))
-    monkeypatch.setattr(module, "product_speed", lambda: next(readings))
-    found = module.speed_metrics(LoadMonitor())
-    assert (found["product_gflops_mean"], found["product_gflops_error"]) == (250, 50)
+    names = [f"product_gflops_{name}" for name in ("before", "after", "mean", "error")]
+    assert [found[name] for name in names] == pytest.approx(
+        [readings[0], readings[-1], 250, error], abs=1e-3
+    )
 
 
 def test_all_cores_measure_the_speed_also_in_a_rank(monkeypatch):
@@ -114,15 +115,19 @@ def test_jobs_at_once_need_two_cores(monkeypatch, cores, quota, kind, jobs, meas
 
 @pytest.fixture
 def counters(monkeypatch):
-    """The counters of two cores, and those of this process and its only child."""
+    """The counters of two cores, of this process and its child; another one has just ended."""
+
+    def ended() -> None:
+        raise psutil.NoSuchProcess(1)
+
     cores = [SimpleNamespace(user=0.0, system=0.0, idle=0.0, iowait=0.0) for _ in range(2)]
     me, child = (SimpleNamespace(user=0.0, system=0.0, children_user=0.0) for _ in range(2))
-    children = [SimpleNamespace(cpu_times=lambda: child)]
+    children = [SimpleNamespace(cpu_times=each) for each in (ended, lambda: child)]
     process = SimpleNamespace(cpu_times=lambda: me, children=lambda recursive: children)
     monkeypatch.setattr(module.psutil, "cpu_times", lambda percpu: cores)
     monkeypatch.setattr(module.psutil, "Process", lambda: process)
     monkeypatch.setattr(module, "allowed_cores", lambda: [0, 1])
-    return SimpleNamespace(cores=cores, me=me, child=child, children=children)
+    return SimpleNamespace(cores=cores, me=me, child=child)
 
 
 def test_busy_percent_leaves_out_own_processes(counters):
@@ -142,16 +147,6 @@ def test_busy_percent_counts_usable_cores_only(counters, monkeypatch):
     assert watch.busy_percent() == 0
     counters.cores[0].user = 30.0
     assert watch.busy_percent() == 75
-
-
-def test_a_child_that_just_ended_has_no_seconds(counters):
-    def ended() -> None:
-        raise psutil.NoSuchProcess(1)
-
-    watch = FastWatch()
-    counters.children.append(SimpleNamespace(cpu_times=ended))
-    counters.cores[0].user, counters.cores[1].idle = 30.0, 30.0
-    assert watch.busy_percent() == 50
 
 
 def test_ended_children_count_as_own():
