@@ -84,9 +84,9 @@ def test_a_visit_that_ends_early_has_what_was_finished(ready):
     program = (
         "import sys\n"
         "from lab.core.process import run\n"
-        "from lab.tools.record.parts import Part\n"
+        "from lab.tools.record.parts import VisitPart\n"
         "from lab.tools.record.visit import record\n"
-        "parts = [Part('train', 1, 'record_83'), Part('bench_training', 1)]\n"
+        "parts = [VisitPart('train', 1, 'record_83'), VisitPart('bench_training', 1)]\n"
         "sys.exit(run(lambda: record('early', 'smoke', 600, parts)))\n"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
