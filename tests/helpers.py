@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -133,6 +134,25 @@ def run_stage(*words: str, **environment: str) -> subprocess.CompletedProcess[st
     """Run a module as DVC runs a stage, without any data mirror."""
     env = {k: v for k, v in os.environ.items() if k != "LAB_DATA_MIRROR"}
     return forked.run(*words, env=env | {"PYTHONPATH": str(ROOT)} | environment)
+
+
+def python(
+    *words: str,
+    through: Sequence[str] = (),
+    cwd: Path | None = None,
+    timeout: float | None = None,
+    **environment: str,
+) -> subprocess.CompletedProcess[str]:
+    """How a command of this interpreter ends that finds the project's packages in any folder."""
+    return subprocess.run(
+        [*through, sys.executable, *words],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=timeout,
+    )
 
 
 NAMESPACES = ["unshare", "--user", "--map-root-user", "--mount", "--net"]

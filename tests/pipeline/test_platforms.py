@@ -1,12 +1,8 @@
 """What other systems' Pythons lack, taken from this one: all imports, and a first task does."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
-from tests.helpers import ROOT, errors
+from tests.helpers import ROOT, errors, python
 
 LACKS = {
     "macOS": {"time": ["CLOCK_BOOTTIME"], "os": ["sched_getaffinity"]},
@@ -42,12 +38,6 @@ runpy.run_module("invoke", run_name="__main__")
 @pytest.mark.parametrize("system", LACKS)
 def test_everything_imports_a_machine_is_looked_at_and_a_task_passes_its_error_on(system):
     program = WITHOUT.format(lacks=LACKS[system]) + IMPORTS + A_TASK
-    ended = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        env=os.environ | {"USERNAME": "someone"},  # which Windows always has
-        capture_output=True,
-        text=True,
-    )
+    ended = python("-c", program, cwd=ROOT, USERNAME="someone")  # which Windows always has
     assert ended.returncode == 2, ended.stderr
     assert "no-such-profile" in errors(ended)[0]

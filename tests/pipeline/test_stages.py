@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,7 @@ import pytest
 from lab.core.params import read_yaml
 from lab.machine.torch_build import may_have_gpus
 from tests import forked
-from tests.helpers import ROOT
+from tests.helpers import ROOT, python
 
 PIPELINE = read_yaml(ROOT / "dvc.yaml")["stages"]
 IMPORTS = """
@@ -56,9 +54,6 @@ def test_a_stage_that_needs_no_torch_imports_none(project, stage):
     """Importing torch takes longer than all that the probe does at each `dvc repro`."""
     run_it = "main()" if stage == "probe" else "None"  # the others import what they need on top
     program = f"import sys; from stages.{stage}.__main__ import main; {run_it}; print(*sys.modules)"
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    imported = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-    ).stdout.split()
+    imported = python("-c", program).stdout.split()
     assert "lab.core.process" in imported
     assert "torch" not in imported or (stage == "probe" and may_have_gpus())

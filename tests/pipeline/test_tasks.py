@@ -18,27 +18,15 @@ import tasks
 from lab.core.files import write_json
 from lab.core.process import ERROR_FILE
 from lab.tools import forecast, pipeline
-from tests.helpers import ROOT, committed_params, errors
+from tests.helpers import ROOT, committed_params, errors, python
 
 C = Context()
 TASKS = Collection.from_module(tasks).tasks
 
 
-def python(folder, *words, before=(), **environment):
-    """How a command of this interpreter ends in a folder."""
-    return subprocess.run(
-        [*before, sys.executable, *words],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize("name", [name for name, task in TASKS.items() if task.positional])
 def test_help_is_shown_where_invoke_expects_an_argument(name):
-    shown = python(ROOT, "-m", "invoke", name, "--help").stdout
+    shown = python("-m", "invoke", name, "--help", cwd=ROOT).stdout
     assert TASKS[name].__doc__ in shown
     assert "Options:" in shown
 
@@ -134,7 +122,7 @@ def test_where_dvc_itself_failed_the_doctor_looks_at_the_environment_as_it_is(
 def test_a_picture_is_looked_for_where_the_user_is():
     """The task itself works in the project's folder."""
     here = ROOT / "tests" / "pipeline"
-    ended = python(here, "-m", "invoke", "predict", "none.png")
+    ended = python("-m", "invoke", "predict", "none.png", cwd=here)
     assert ended.returncode == 3
     [line] = errors(ended)
     assert str(here / "none.png") in line
@@ -167,7 +155,7 @@ needs_user = pytest.mark.skipif(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("before", "environment"),
+    ("through", "environment"),
     [
         pytest.param(NAMELESS, {}, marks=needs_user),
         ([], {"PYTHONWARNINGS": "error"}),
@@ -176,17 +164,17 @@ needs_user = pytest.mark.skipif(
     ],
     ids=["no name", "warnings", "a shell that runs nothing", "no shell"],
 )
-def test_an_environment_in_which_dvc_cannot_run_is_made_up_for(two_stages, before, environment):
+def test_an_environment_in_which_dvc_cannot_run_is_made_up_for(two_stages, through, environment):
     nobody = dict.fromkeys(("LOGNAME", "USER", "LNAME", "USERNAME"), "")
-    environment = nobody | environment
-    ended = python(two_stages, "-m", "invoke", "repro", before=before, **environment)
+    invoke = ("-m", "invoke", "repro")
+    ended = python(*invoke, through=through, cwd=two_stages, **nobody, **environment)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert (two_stages / "two").read_text() == "1\n"
 
 
 def stages_run(project, *words):
     """The stages that a task runs in a project."""
-    ended = python(project, "-m", "invoke", *words)
+    ended = python("-m", "invoke", *words, cwd=project)
     assert ended.returncode == 0, ended.stderr
     return re.findall("Running stage '(.*?)'", ended.stdout)
 
@@ -209,7 +197,7 @@ def test_what_was_disturbed_is_measured_again_and_nothing_else(two_stages):
 @pytest.mark.parametrize("stage", [{}, {"DVC_STAGE": "probe"}])
 def test_another_python_on_path_is_said_in_a_line(stage):
     """One without the packages, as an environment that is not activated leaves it to DVC."""
-    ended = python(ROOT, "-S", "-m", "stages.probe", PYTHONPATH="", **stage)
+    ended = python("-S", "-m", "stages.probe", cwd=ROOT, PYTHONPATH="", **stage)
     assert ended.returncode == 4
     [line] = errors(ended)
     assert sys.executable in line and "activate" in line

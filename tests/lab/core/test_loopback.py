@@ -2,8 +2,6 @@
 
 import os
 import socket
-import subprocess
-import sys
 
 import psutil
 import pytest
@@ -14,7 +12,7 @@ from lab.core.loopback import stay_on_loopback
 from lab.core.shared_params import LOOPBACK
 from lab.machine.devices import Devices
 from lab.parallel.process_group import place, process_group
-from tests.helpers import ROOT, errors, in_namespaces, needs_namespaces
+from tests.helpers import errors, in_namespaces, needs_namespaces, python
 
 CPU = torch.device("cpu")
 TOLD = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
@@ -78,11 +76,8 @@ UP = "ip link set lo up && ip address del 127.0.0.1/8 dev lo && ip address add 1
 )
 def test_an_address_that_does_not_answer_is_said_at_once(project, setup, call):
     program = f"import sys; from lab.core.process import run; {call}; sys.exit(run(meet))"
-    command = in_namespaces(setup, sys.executable, "-c", program)
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    result = subprocess.run(  # torch would try for minutes
-        command, capture_output=True, text=True, env=environment, check=False, timeout=60
-    )
+    # torch would try for minutes
+    result = python("-c", program, through=in_namespaces(setup), timeout=60)
     assert result.returncode == 4
     [line] = errors(result)
     assert LOOPBACK in line and "ip link set lo up" in line

@@ -1,28 +1,21 @@
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
 from lab.core.files import write_json
 from lab.machine import hardware, torch_build
+from tests.helpers import python
 
 
 def test_two_probes_in_two_processes_give_the_same_bytes(tmp_path):
-    command = [
-        sys.executable,
-        "-c",
-        "import json; from lab.machine import hardware; print(json.dumps(hardware.facts()))",
-    ]
-    result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    write_json(tmp_path / "other.json", json.loads(result.stdout))
+    program = "import json; from lab.machine import hardware; print(json.dumps(hardware.facts()))"
+    write_json(tmp_path / "other.json", json.loads(python("-c", program).stdout))
     write_json(tmp_path / "this.json", hardware.facts())
     assert (tmp_path / "other.json").read_bytes() == (tmp_path / "this.json").read_bytes()
 
 
 @pytest.mark.parametrize("asked", [None, "default"])
-def test_torch_says_the_same_of_the_processor_and_of_itself(asked):
+def test_torch_says_the_same_of_the_processor_and_of_itself(monkeypatch, asked):
     """What is found without importing torch, against torch itself in a process of its own."""
     program = (
         "import json; from lab.machine import torch_build as found;"
@@ -32,14 +25,10 @@ def test_torch_says_the_same_of_the_processor_and_of_itself(asked):
         " theirs += [torch.version.cuda];"
         " print(json.dumps([ours, theirs, asks or torch.cuda.device_count() == 0]))"
     )
-    environment = {k: v for k, v in os.environ.items() if k != "ATEN_CPU_CAPABILITY"}
+    monkeypatch.delenv("ATEN_CPU_CAPABILITY", raising=False)
     if asked:
-        environment["ATEN_CPU_CAPABILITY"] = asked
-    command = [sys.executable, "-c", program]
-    result = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=True, timeout=120
-    )
-    ours, theirs, finds_all_gpus = json.loads(result.stdout)
+        monkeypatch.setenv("ATEN_CPU_CAPABILITY", asked)
+    ours, theirs, finds_all_gpus = json.loads(python("-c", program).stdout)
     assert ours == theirs
     assert finds_all_gpus
 

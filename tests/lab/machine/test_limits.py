@@ -1,13 +1,12 @@
 """Quotas and throttling as cgroups tell them, by files of our own; affinity by a real process."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import psutil
 import pytest
 
 from lab.machine.limits import cgroup_folders, quota_cores, throttled_seconds
+from tests.helpers import python
 
 
 def cgroup(folder: Path, cpu_max: str = "", cpu_stat: str = "") -> Path:
@@ -93,7 +92,4 @@ def test_the_time_that_quotas_took_is_summed_over_cgroups(tmp_path):
 def test_a_process_that_is_held_to_a_core_may_use_one():
     hold = "import psutil; me = psutil.Process(); me.cpu_affinity(me.cpu_affinity()[:1]);"
     ask = "from lab.machine.limits import allowed_cores; print(len(allowed_cores()))"
-    result = subprocess.run(
-        [sys.executable, "-c", hold + ask], capture_output=True, text=True, check=True
-    )
-    assert result.stdout == "1\n"
+    assert python("-c", hold + ask).stdout == "1\n"

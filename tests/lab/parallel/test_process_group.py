@@ -19,6 +19,7 @@ from tests.helpers import (
     in_namespaces,
     needs_namespaces,
     outlived,
+    python,
     small_run,
     write_data,
 )
@@ -132,13 +133,7 @@ def test_ranks_are_torchruns_or_the_labs_not_a_clusters(monkeypatch):
 @pytest.mark.slow
 @needs_namespaces
 def test_ranks_that_cannot_meet_say_so_at_once(two_ranks):
-    ended = subprocess.run(
-        in_namespaces("true", sys.executable, "-m", "stages.train", "short"),
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    ended = python("-m", "stages.train", "short", through=in_namespaces("true"), timeout=60)
     assert ended.returncode == MachineError.exit_code
     [line] = errors(ended)
     assert "127.0.0.1" in line

@@ -20,7 +20,7 @@ from lab.machine.gpus import driver
 from lab.tools import doctor
 from lab.tools.doctor import Check, run_check
 from lab.tools.dvc_files import BROKEN_DVC_LOCK, clear_stale_dvc_locks
-from tests.helpers import ROOT, edit_params, write_data
+from tests.helpers import ROOT, edit_params, python, write_data
 
 DEAD = 2**22 + 1  # above the largest PID
 RWLOCK = Path(".dvc/tmp/rwlock")
@@ -224,9 +224,7 @@ def test_wrong_python_is_named(monkeypatch, tmp_path):
 def test_without_packages_the_doctor_says_so(installed):
     """Python without its site-packages; torch is tried in another process, which has them."""
     program = "import sys; from lab.tools.doctor import doctor; sys.exit(doctor())"
-    command = [sys.executable, "-S", "-c", program]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    result = python("-S", "-c", program)
     assert (result.returncode, result.stderr) == (4, "")
     lines = result.stdout.splitlines()
     assert any(line.startswith("FAIL  packages: ") and "pip install" in line for line in lines)

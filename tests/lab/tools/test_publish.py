@@ -4,7 +4,6 @@ import re
 import shlex
 import struct
 import subprocess
-import sys
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 
 from lab.core.params import read_yaml
 from lab.tools.publish import SITE
-from tests.helpers import COMMITTED, ROOT, files
+from tests.helpers import COMMITTED, ROOT, files, python
 
 [WORKFLOW] = read_yaml(ROOT / ".github" / "workflows" / "pages.yml")["jobs"].values()
 [COMMAND] = [step["run"] for step in WORKFLOW["steps"] if "run" in step]
@@ -33,8 +32,7 @@ OPTIONS = ("--pages", PAGES, "--source", "https://code.example/o/n", "--commit",
 
 def make_site(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Make the site where no package is installed."""
-    command = [sys.executable, "-S", "-m", "lab.tools.publish", *words]
-    return subprocess.run(command, cwd=project, capture_output=True, text=True)
+    return python("-S", "-m", "lab.tools.publish", *words, cwd=project)
 
 
 def publish(project: Path, server: str) -> Path:

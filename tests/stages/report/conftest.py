@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -23,7 +21,15 @@ from stages.report import questions
 from stages.report.calls import QuestionCalls
 from stages.report.evidence import read_evidence
 from tests import made_up
-from tests.helpers import COMMITTED, ROOT, committed_params, hardware, recipe, small_run, write_data
+from tests.helpers import (
+    COMMITTED,
+    committed_params,
+    hardware,
+    python,
+    recipe,
+    small_run,
+    write_data,
+)
 from tests.stages.train import made_up as made_up_training
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
@@ -75,13 +81,7 @@ def report_without_torch(project: Path, hash_seed: str) -> None:
     blocked = (
         "import sys; sys.modules['torch'] = None; from stages.report.__main__ import main; main()"
     )
-    subprocess.run(
-        [sys.executable, "-c", blocked],
-        cwd=project,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": hash_seed},
-        check=True,
-        timeout=120,
-    )
+    python("-c", blocked, cwd=project, PYTHONHASHSEED=hash_seed).check_returncode()
 
 
 @pytest.fixture(scope="session")

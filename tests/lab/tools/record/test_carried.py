@@ -1,7 +1,6 @@
 """What a bare machine lacks, and what is carried there."""
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,10 +9,11 @@ import pytest
 from lab.core.imports import closure, imports
 from lab.tools.record.carried import PACKAGES, PYTHON
 from lab.tools.record.parts import in_order
-from tests.helpers import ROOT
+from tests.helpers import ROOT, python
 
 # torch, torchvision, numpy, and what comes with them; the last is optional everywhere
 THERE = {"torch", "torchvision", "numpy", "PIL", "lightning"}
+BARE = ("-S", "-E")  # Python with nothing installed
 WITH_OTHERS = {"pydantic_core": "pydantic", "urllib3": "requests"}
 
 
@@ -30,14 +30,6 @@ def carried_to(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def bare(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Python with nothing installed."""
-    command = [sys.executable, "-S", "-E", *words]
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, timeout=60
-    )
-
-
 def test_a_record_imports_nothing_that_is_not_there_or_carried():
     commands = [ROOT / "lab" / "tools" / "record" / "__main__.py"]
     stages = {"probe", "fetch", "claims", *(part.stage for part in in_order(2))}
@@ -52,7 +44,7 @@ def test_a_record_imports_nothing_that_is_not_there_or_carried():
 
 
 def test_a_bare_machine_says_in_one_line_what_to_carry():
-    result = bare("-m", "lab.tools.record", "h200", folder=ROOT)
+    result = python(*BARE, "-m", "lab.tools.record", "h200", cwd=ROOT)
     assert result.returncode == 4
     [line] = result.stderr.splitlines()
     assert line.startswith(f"ERROR: Python {PYTHON} here lacks {', '.join(PACKAGES)}; where the")
@@ -62,7 +54,7 @@ def test_a_bare_machine_says_in_one_line_what_to_carry():
 
 def test_what_is_carried_is_found_unless_it_is_for_another_python(carried_to):
     program = "from lab.tools.record import carried as c; c.use(); print(c.lacking())"
-    assert bare("-c", program, folder=carried_to).stdout == "[]\n"
+    assert python(*BARE, "-c", program, cwd=carried_to).stdout == "[]\n"
     psutil = carried_to / "carried" / "psutil.py"
     psutil.write_text("raise ImportError('undefined symbol')")
-    assert bare("-c", program, folder=carried_to).stdout == "['psutil']\n"
+    assert python(*BARE, "-c", program, cwd=carried_to).stdout == "['psutil']\n"
