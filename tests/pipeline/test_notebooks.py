@@ -123,22 +123,17 @@ def test_where_there_is_no_checkout_the_source_is_fetched_and_its_commit_said(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("source", "said"), [("", "into SOURCE"), ("file:///nowhere", "file:///nowhere")]
+)
 @each_notebook
-def test_without_a_source_it_stops_and_says_in_a_line_what_to_do(tmp_path, path):
-    _, after, stopped = run_elsewhere(path, tmp_path)
-    assert stopped is not None
-    assert len(stopped.evalue.splitlines()) == 1 and "into SOURCE" in stopped.evalue
-    assert "Traceback" not in stopped.traceback
+def test_without_a_source_that_can_be_fetched_it_stops_and_says_so(tmp_path, path, source, said):
+    _, after, stopped = run_elsewhere(path, tmp_path, SOURCE=source)
+    assert stopped is not None and said in stopped.evalue
     assert after.execution_count is None
-
-
-@pytest.mark.slow
-@each_notebook
-def test_a_source_that_cannot_be_fetched_stops_it(tmp_path, path):
-    nowhere = (tmp_path / "nowhere").as_uri()
-    _, after, stopped = run_elsewhere(path, tmp_path, SOURCE=nowhere)
-    assert stopped is not None and nowhere in stopped.evalue
-    assert after.execution_count is None
+    if not source:
+        assert len(stopped.evalue.splitlines()) == 1
+        assert "Traceback" not in stopped.traceback
 
 
 @pytest.mark.slow

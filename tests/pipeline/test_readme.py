@@ -1,9 +1,11 @@
-"""The README tells the truth about what can be checked."""
+"""The README tells the truth about what can be checked, and so do pins and addresses."""
 
 import re
+import subprocess
 import tomllib
 
 import pytest
+from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
@@ -50,18 +52,40 @@ PYTHONS = [
 ]
 
 
+PINS = [Requirement(line) for line in (ROOT / "constraints.txt").read_text().splitlines()[1:]]
+LOCKED = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
+ALL = "python_version > '3'"  # the marker of what is locked for every Python
+
+
 @pytest.mark.parametrize("python", PYTHONS)
-def test_constraints_pin_everything_the_lab_asks_for_within_its_ranges(python):
-    lines = (ROOT / "constraints.txt").read_text().splitlines()[1:]
-    pinned = {
+def test_constraints_pin_everything_that_is_asked_for_and_the_lock_has_these_versions(python):
+    here = {"python_version": python, "python_full_version": f"{python}.0"}
+    pins = {
         canonicalize_name(pin.name): next(iter(pin.specifier)).version
-        for pin in map(Requirement, lines)
-        if pin.marker is None or pin.marker.evaluate({"python_version": python})
+        for pin in PINS
+        if pin.marker is None or pin.marker.evaluate(here)
     }
     asked = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]
-    assert len(asked) > 15
+    assert len(asked) > 15 and len(pins) > 100
     for one in map(Requirement, asked):
-        assert pinned[canonicalize_name(one.name)] in one.specifier
+        assert pins[canonicalize_name(one.name)] in one.specifier
+    locked = {
+        package["name"]: package["version"]
+        for package in LOCKED
+        if any(Marker(each).evaluate(here) for each in package.get("resolution-markers", [ALL]))
+    }
+    other = [f"-P {name}=={pin}" for name, pin in pins.items() if locked.get(name) != pin]
+    assert not other, f"`uv lock {' '.join(other)}`"
+
+
+def test_all_files_come_from_pypi_with_their_hashes():
+    for package in LOCKED:
+        if package["name"] == "d2l-lab":
+            continue
+        assert package["source"] == {"registry": "https://pypi.org/simple"}
+        for file in [*package.get("wheels", []), *filter(None, [package.get("sdist")])]:
+            assert file["url"].startswith("https://files.pythonhosted.org/packages/")
+            assert file["hash"].startswith("sha256:")
 
 
 def test_what_is_promised_of_pythons_and_torch_is_the_same_everywhere():
@@ -76,3 +100,19 @@ def test_what_is_promised_of_pythons_and_torch_is_the_same_everywhere():
     contributing = (ROOT / "CONTRIBUTING.md").read_text()
     [(low, high)] = re.findall(r"torch .*, from (2\.\d+) to 2\.(\d+)", contributing)
     assert torch.specifier == SpecifierSet(f">={low},<2.{int(high) + 1}")
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="git knows the files")
+def test_no_file_has_an_address_of_the_project():
+    pattern = (
+        r"github(\.com)?/[[:alnum:]_.-]+/d2l-lab|[[:alnum:]-]+[.]github[.]io|d2l-lab[/]d2l-lab"
+    )
+    found = subprocess.run(
+        ["git", "grep", "-IoE", pattern], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 1, found.stdout
+
+
+def test_a_citation_names_the_author_that_the_licence_does():
+    [author] = read_yaml(ROOT / "CITATION.cff")["authors"]
+    assert author["name"].lower() in (ROOT / "LICENSE").read_text()

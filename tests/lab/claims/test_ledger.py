@@ -7,7 +7,7 @@ import pytest
 
 from lab.claims.claim import Kind, Text, read_claims
 from lab.claims.ledger import ledger
-from lab.claims.notes import BOOK, places_of
+from lab.claims.notes import BOOK, Place, places_of
 from lab.core.errors import ParamsError
 from lab.core.params import read_yaml
 from tests.helpers import ROOT
@@ -104,3 +104,18 @@ def test_dvc_runs_a_claims_stage_first():
     first = read_yaml(ROOT / "dvc.yaml")["stages"]["claims"]["deps"]
     for claim in ledger():
         assert f"reports/{claim.stage}" in first, claim.id
+
+
+def test_places_in_notes_and_book():
+    lines, one, book = places_of("001:62-70 000:427 book:13.5")
+    assert lines == Place("001", 62, 70)
+    assert (one.first, one.last) == (427, 427)
+    assert book == Place(BOOK, section="13.5")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "005:1", "000:0", "000:561", "000:20-10", "000", "000:x", "book:11.2", "note 3"]
+)
+def test_place_that_does_not_exist(text):
+    with pytest.raises(ValueError, match=r"place such as|has lines 1 to"):
+        list(places_of(text))

@@ -9,15 +9,17 @@ from datetime import date
 import numpy as np
 import pytest
 
+from lab.claims.agreement import agreement_of
 from lab.claims.claim import Claim, Kind, Need, Text
 from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import judge, rows_of
+from lab.claims.verdicts import NO_REASON, Judgement, judge, rows_of
 from lab.results.diff import Taken
-from lab.results.findings import Samples, exact, ratio
+from lab.results.findings import Samples, exact, median, ratio
 from lab.results.measurements import Results
 from lab.results.reasons import Reason
 from tests import made_up
+from tests.helpers import claim_of
 
 CONFIRMED, REFUTED, DEPENDS, INCONCLUSIVE, NOT_TESTABLE = Verdict
 
@@ -219,3 +221,24 @@ def test_claims_that_read_times_are_timed(server):
     for claim in ledger():
         finding = judge(claim, server[claim.stage]).finding
         assert finding.timed == rests_on_times(claim), claim.id
+
+
+EIGHT = [1.0] * 8
+
+
+def finding(claim_id: str, verdict: Verdict, *samples: float) -> Judgement:
+    estimate = median(Samples(samples)) if samples else None
+    return Judgement(claim_of(claim_id), verdict, estimate, "cpu", NO_REASON, "times as fast")
+
+
+def test_only_what_both_runs_decide_is_a_pair():
+    runs = [
+        [finding("A6a", CONFIRMED, *EIGHT), finding("A4", INCONCLUSIVE, 1, 2, 3)],
+        [finding("A6a", REFUTED, *EIGHT), finding("A4", CONFIRMED, *EIGHT)],
+        [finding("A6a", NOT_TESTABLE)],
+    ]
+    found = agreement_of(runs)
+    [pair] = found.pairs
+    assert pair.one.claim.id == "A6a"
+    assert pair.agrees
+    assert found.contradicted == ["A6a"]

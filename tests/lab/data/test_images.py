@@ -1,9 +1,13 @@
-"""Bytes as tensors: scaled as torchvision does, shrunk by means."""
+"""Images as tensors: scaled, shrunk, shuffled, varied, and drawn where there are none."""
 
+import numpy as np
 import pytest
 import torch
 
+from lab.data import synthetic
+from lab.data.augment import MOST_PIXELS, varied
 from lab.data.images import shrink
+from lab.data.order import batches
 from lab.nets.models import to_float
 
 
@@ -29,3 +33,71 @@ def test_shrinking_takes_means_of_pixels():
     assert torch.equal(shrink(X, 28), to_float(X))
     block = X[1, 4:6, 8:10].double().mean() / 255
     assert shrink(X, 14)[1, 0, 2, 4].item() == pytest.approx(block.item(), rel=1e-6)
+
+
+def test_an_epoch_shows_each_image_once_and_leaves_the_remainder():
+    endless = batches(10, 4, torch.Generator().manual_seed(0))
+    first, second = ([next(endless) for _ in range(2)] for _ in range(2))
+    for epoch in (first, second):
+        assert [len(rows) for rows in epoch] == [4, 4]
+        assert len(set(torch.cat(epoch).tolist())) == 8
+    assert not torch.equal(torch.cat(first), torch.cat(second))
+
+
+IMAGES = torch.randint(1, 256, (400, 28, 28), generator=torch.Generator().manual_seed(0)).byte()
+
+
+def draw(how, seed=0, images=IMAGES):
+    return varied(images, how, torch.Generator().manual_seed(seed))
+
+
+def test_none_leaves_the_very_images():
+    assert draw("none") is IMAGES
+
+
+def test_shifts_are_whole_pixels_in_all_directions_and_black_moves_in():
+    """Pixels are never 0, so that the black border tells how far an image was moved."""
+    found = draw("shift")
+    assert (found.shape, found.dtype) == (IMAGES.shape, torch.uint8)
+    moves = set()
+    for image, variant in zip(IMAGES, found, strict=True):
+        rows, columns = variant.any(1).nonzero()[:, 0], variant.any(0).nonzero()[:, 0]
+        top, left = int(rows[0]), int(columns[0])
+        bottom, right = 27 - int(rows[-1]), 27 - int(columns[-1])
+        down, to_right = top - bottom, left - right
+        kept = variant[top : 28 - bottom, left : 28 - right]
+        assert torch.equal(kept, image[bottom : 28 - top, right : 28 - left])
+        moves.add((down, to_right))
+    assert len(moves) == (2 * MOST_PIXELS + 1) ** 2
+
+
+def test_the_same_draws_give_the_same_variants_and_others_do_not():
+    assert torch.equal(draw("shift", seed=1), draw("shift", seed=1))
+    assert not torch.equal(draw("shift", seed=1), draw("shift", seed=2))
+
+
+def test_images_have_fashion_mnists_format_and_even_classes():
+    images, labels = synthetic.fashion(1003, seed=0)
+    assert images.shape == (1003, 28, 28)
+    assert images.dtype == labels.dtype == np.uint8
+    assert set(np.bincount(labels)) == {100, 101}
+    assert images.min() == 0
+    assert images.max() == 255
+
+
+def test_the_classes_can_be_learned_but_not_at_a_glance():
+    """A nearest-class-mean rule does far better than chance and far worse than perfectly."""
+    images, labels = synthetic.fashion(2000, seed=3)
+    test_images, test_labels = synthetic.fashion(1000, seed=4)
+    means = np.stack([images[labels == c].mean(0).ravel() for c in range(10)])
+    distances = ((test_images.reshape(1000, 1, -1) - means) ** 2).sum(-1)
+    accuracy = (distances.argmin(1) == test_labels).mean()
+    assert 0.4 < accuracy < 0.95
+
+
+def test_the_airfoil_look_alike_has_a_signal_and_noise():
+    table = synthetic.airfoil(seed=0)
+    assert table.shape == (1503, 6)
+    X = np.column_stack([np.ones(1503), table[:, :5]])
+    residual = table[:, 5] - X @ np.linalg.lstsq(X, table[:, 5], rcond=None)[0]
+    assert 0.3 < residual.var() / table[:, 5].var() < 0.95

@@ -1,9 +1,11 @@
-"""Results of several machines under one reports folder."""
+"""Results under one reports folder: of which machines and days, and on what devices."""
 
 import pytest
 
 from lab.core.errors import DataError
-from lab.core.files import write_json, write_rows
+from lab.core.files import CONDITIONS, MEASURED_ON, write_json, write_rows
+from lab.report.benchmarks import on_virtual_devices, trust
+from lab.report.days import first_and_last_day
 from lab.report.machines import machines_of, notes_on, speeds, this_machine, warning_of
 from tests.helpers import hardware
 
@@ -47,3 +49,38 @@ def test_a_speed_before_and_after_is_a_range_and_needs_both():
     [sentence] = speeds(taken | {"copy_gbs_before": 24.1, "copy_gbs_after": 24.4})
     assert "260–280 GFLOP/s" in sentence  # the lower one first
     assert " 24 GB/s" in sentence
+
+
+def test_days_are_the_first_and_the_last_that_results_record(tmp_path):
+    train, scaling, landscapes = (tmp_path / name for name in ("train", "scaling", "landscapes"))
+    for run, day in {"a": "2026-03-01", "b": "2026-01-31", "c": "2026-02-11"}.items():
+        write_json(train / run / CONDITIONS, {MEASURED_ON: day})
+    write_json(scaling / CONDITIONS, {MEASURED_ON: "2026-03-02"})
+    write_json(landscapes / CONDITIONS, {"starts": 4})
+    (train / "d").mkdir()
+    (train / "d" / CONDITIONS).write_text("{")
+    assert first_and_last_day([train]) == ["2026-01-31", "2026-03-01"]
+    assert first_and_last_day([scaling]) == ["2026-03-02"]
+    assert first_and_last_day([landscapes, tmp_path / "not there"]) == []
+    assert first_and_last_day([scaling, train, landscapes]) == ["2026-01-31", "2026-03-02"]
+
+
+BENCHMARK = {"threads_per_device": 1, "starts": 5, "noisy_percent": 10.0, "busy_percent": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "devices", "virtual"),
+    [("cpu-virtual", 1, False), ("cpu-virtual", 2, True), ("cpu", 1, False), ("cuda", 2, False)],
+)
+def test_one_share_of_the_processor_stands_for_no_device(kind, devices, virtual):
+    taken = BENCHMARK | {"device_kind": kind, "num_devices": devices, "controls": 0}
+    assert on_virtual_devices(taken) is virtual
+    assert ("virtual" in trust(taken, "bench_async")[0]) is virtual
+
+
+def test_much_noise_has_a_remedy():
+    taken = BENCHMARK | {"device_kind": "cpu", "num_devices": 1, "controls": 0}
+    assert not any("remeasure" in each for each in trust(taken, "scaling"))
+    noisy = trust(taken | {"noisy_percent": 60.0}, "scaling")
+    assert any("invoke remeasure --stage scaling" in each for each in noisy)
+    assert trust({}, "train") == []

@@ -1,5 +1,7 @@
 """A page's text: values by name, headings in order, mistakes with their place."""
 
+import re
+
 import pytest
 from markupsafe import Markup
 
@@ -38,10 +40,7 @@ def test_what_is_filled_in_is_text(tmp_path):
     evil = "<script>x</script> *a* [b](c) `d` |"
     path = text(tmp_path, "{{ evil }}\n\n{{ ours }}\n\n" + BODY)
     html = fill_in(path, {"n": 1, "evil": evil, "ours": Markup("<b>c</b>")}).parts["answer"].html
-    assert "<script" not in html
-    assert "<em>" not in html
-    assert "<a " not in html
-    assert "<code>" not in html
+    assert set(re.findall("<([a-z]+)", html)) == {"p", "b"}
     assert "<b>c</b>" in html
     assert Markup(html.split("</p>")[0].removeprefix("<p>")).unescape() == evil
 
@@ -80,13 +79,7 @@ def test_a_table_scrolls_within_itself_and_links_lead_to_the_edition(tmp_path):
     path = text(tmp_path, '| a |\n|---|\n| {{ book("13.2") }} |\n')
     html = fill_in(path, {"n": 1}, headings=False).parts["answer"].html
     assert '<div class="scroll" tabindex="0" role="region" aria-label="Table 1"><table>' in html
-    assert (
-        'href="https://d2l.ai/chapter_computational-performance/async-computation.html">13.2<'
-        in html
-    )
+    assert re.search('href="https://d2l.ai/chapter_[^"]*async-computation.html">13.2<', html)
     with speaking("zh"):
         html = fill_in(path, {"n": 1}, headings=False).parts["answer"].html
-    assert (
-        'href="https://zh.d2l.ai/chapter_computational-performance/async-computation.html">12.2<'
-        in html
-    )
+    assert re.search('href="https://zh.d2l.ai/chapter_[^"]*async-computation.html">12.2<', html)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.results.diff import Taken, agree, diff, mark_of, speed_of
-from lab.results.findings import Finding, Over
+from lab.results.findings import Finding, Over, Samples, exact, median
 
 
 def found(
@@ -35,8 +35,8 @@ def test_what_few_samples_show_is_not_judged_and_what_is_counted_is():
     """One seed's accuracy says nothing of the next one's; a count is another count."""
     assert mark_of(found(83.11, n=1), found(93.12, n=1)) == "too few samples"
     assert mark_of(found(20, 0.1, n=3), found(10, 0.1)) == "too few samples"
-    exact = [Finding(n, n, n, unit="gradients", better="less") for n in (64, 63.9, 65)]
-    assert [mark_of(exact[0], each) for each in exact[1:]] == ["better", "worse"]
+    counts = [Finding(n, n, n, unit="gradients", better="less") for n in (64, 63.9, 65)]
+    assert [mark_of(counts[0], each) for each in counts[1:]] == ["better", "worse"]
 
 
 def test_only_what_differs_is_there_on_either_side_or_both():
@@ -117,3 +117,13 @@ def test_what_seeds_decide_needs_no_smallest_effect_and_a_time_does():
             for value in (84.0, 85.0)
         )
         assert mark_of(old, new) == mark
+
+
+def test_agreement_is_a_difference_within_the_intervals():
+    """The two intervals, each half 3 wide, explain differences up to the square root of 18."""
+    one = median(Samples((7, 10, 13)))
+    assert agree(one, median(Samples((11.2, 14.2, 17.2))))
+    assert not agree(one, median(Samples((11.3, 14.3, 17.3))))
+    assert agree(exact(2), exact(2))
+    assert not agree(exact(2), exact(2.1)), "exact numbers have no interval"
+    assert not agree(None, exact(2))

@@ -1,6 +1,7 @@
-"""A benchmark measured in fresh processes: one start, one value."""
+"""A benchmark measured in fresh processes: one start, one value, until a deadline."""
 
 import os
+import time
 
 import pytest
 import torch
@@ -9,7 +10,8 @@ from lab.core.errors import LabError
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
 from lab.results.reasons import NEEDS_GPU, Reason
-from lab.timing import conditions
+from lab.timing import clock, conditions
+from lab.timing.deadline import DEADLINE_VARIABLE, LATEST_VARIABLE, until_deadline
 from lab.timing.runner import Benchmark, measure_in_processes, merge
 from tests.lab.timing import started
 
@@ -68,3 +70,40 @@ def test_what_one_start_skipped_is_skipped():
 def test_starts_that_measured_different_things_are_refused():
     with pytest.raises(LabError, match="different things"):
         merge([[timed("A", 1)], [timed("B", 1)]])
+
+
+def test_every_gpu_is_waited_for_before_the_clock_is_read(monkeypatch):
+    order = []
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda gpu: order.append(str(gpu)))
+    monkeypatch.setattr(clock.time, "perf_counter", lambda: order.append("read") or 1.0)
+    gpus = [torch.device("cuda", index) for index in (0, 1, 0)]
+    clock.read_clock([*gpus, torch.device("cpu")])
+    *waited, last = order
+    assert sorted(waited) == ["cuda:0", "cuda:1"]
+    assert last == "read"
+
+
+@pytest.mark.parametrize(
+    ("deadline", "latest", "seconds", "made"),
+    [
+        ("inf", "inf", [10] * 6, 6),
+        ("55", "100", [10] * 6, 5),  # the sixth would end at 60
+        ("60", "100", [10] * 6, 6),
+        ("5", "100", [10] * 6, 4),  # which decide something
+        ("5", "35", [10] * 6, 3),
+        ("5", "34", [20, 5, 5], 1),  # the next is expected to take as long as the one before
+        ("5", "44", [20, 5, 5], 3),
+        ("-1", "-1", [10] * 6, 1),
+    ],
+)
+def test_starts_that_end_in_time_and_one_at_least(monkeypatch, deadline, latest, seconds, made):
+    """By a clock that advances by what each start takes."""
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setenv(DEADLINE_VARIABLE, deadline)
+    monkeypatch.setenv(LATEST_VARIABLE, latest)
+    numbers = []
+    for start in until_deadline(len(seconds)):
+        numbers.append(start)
+        now += seconds[start]
+    assert numbers == list(range(made))

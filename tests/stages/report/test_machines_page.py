@@ -29,15 +29,14 @@ def evidence(monkeypatch):
     return replace(read_evidence(REPORTS), references=[])
 
 
-def other(evidence, verdict=None, gpus=(), peak=250.0):
-    """A machine that found the same, but for one claim."""
+def other(evidence, refuted=None):
+    """A machine with two GPUs that found the same, but for one claim."""
     judged = {f.claim.id: f for f in evidence.judgements}
-    if verdict:
-        held = next(f for f in evidence.judgements if f.verdict is Verdict.CONFIRMED)
-        judged[held.claim.id] = replace(held, verdict=verdict)
-    found = {"peak_float32_gflop_per_s": Finding(peak, peak, peak, 1, Over.STARTS, "GFLOP/s")}
-    taken = {"bench_hardware": Taken(found, {"starts": 1})}
-    return Reference(NAME, hardware("a server's CPU", gpus), "full", taken, judged)
+    if refuted:
+        judged[refuted.claim.id] = replace(refuted, verdict=Verdict.REFUTED)
+    peak = Finding(250.0, 250.0, 250.0, 1, Over.STARTS, "GFLOP/s")
+    taken = {"bench_hardware": Taken({"peak_float32_gflop_per_s": peak}, {"starts": 1})}
+    return Reference(NAME, hardware("a server's CPU", ["H9", "H9"]), "full", taken, judged)
 
 
 def page(evidence):
@@ -55,26 +54,20 @@ def page(evidence):
     return english.visible + english.folded
 
 
-def test_a_machine_alone_says_so(evidence):
-    alone = page(evidence)
+def test_a_machine_alone_says_so_and_what_is_damaged(evidence):
+    alone = page(replace(evidence, damaged=["half.json: damaged"]))
     assert "no results of other machines" in alone
     assert "None of these machines has a GPU" in alone
     assert "100 (90–110)" in alone
+    assert "half.json: damaged" in alone
 
 
-def test_machines_stand_beside_each_other_with_what_they_have(evidence):
-    both = page(replace(evidence, references=[other(evidence, gpus=["H9", "H9"])]))
+def test_machines_stand_beside_each_other_and_what_fails_there_is_named_first(evidence):
+    both = page(replace(evidence, references=[other(evidence)]))
     assert NAME in both
     assert "2 × H9" in both
     assert "2.5 times as fast as the slowest" in both
     assert "Exceptions" not in both
-
-
-def test_what_holds_here_and_fails_there_is_named_first(evidence):
     held = next(f for f in evidence.judgements if f.verdict is Verdict.CONFIRMED)
-    both = page(replace(evidence, references=[other(evidence, Verdict.REFUTED)]))
-    assert f"Exceptions: {held.claim.id}." in both
-
-
-def test_damaged_references_are_named(evidence):
-    assert "half.json: damaged" in page(replace(evidence, damaged=["half.json: damaged"]))
+    apart = page(replace(evidence, references=[other(evidence, refuted=held)]))
+    assert f"Exceptions: {held.claim.id}." in apart
