@@ -22,9 +22,12 @@ RUNS = ("lenet_1gpu", "lenet_2gpu", "record_83", "record_90", "record_92")  # no
 
 
 def environment(activated: bool = True) -> dict[str, str]:
-    """What a command finds: this Python's environment, if activated, and the data's mirror."""
+    """What a command finds: this Python's environment, if activated, and the data's mirror.
+
+    What would open in a browser does not.
+    """
     own = f"{Path(sys.executable).parent}:" if activated else ""
-    found = os.environ | IDENTITY | {"PATH": f"{own}/usr/bin:/bin"}
+    found = os.environ | IDENTITY | {"PATH": f"{own}/usr/bin:/bin", "BROWSER": "true"}
     if MIRROR and "://" not in MIRROR:
         found["LAB_DATA_MIRROR"] = str((ROOT / MIRROR).resolve())
     return found

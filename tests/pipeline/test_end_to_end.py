@@ -141,11 +141,6 @@ def typed(folder: Path, words: str) -> str:
     return shell(folder, "sh", "-c", f"{activate} && {words}", activated=False)
 
 
-def in_shell(folder: Path, words: str) -> str:
-    """What a line of the README prints; what would open in a browser does not."""
-    return shell(folder, "env", "BROWSER=true", "sh", "-c", words)
-
-
 def test_plain_dvc_keeps_what_a_user_put_in_the_place_of_outputs(clone):
     others = [clone / "data/airfoil/airfoil_self_noise.dat", clone / "models/lenet_1gpu.pt"]
     beside = clone / "data/FashionMNIST/raw/my_notes.txt"
@@ -213,7 +208,7 @@ def test_a_task_does_what_it_is_for(reproduced, task):
     images, _ = synthetic.fashion(1, 0)
     Image.fromarray(images[0]).save(reproduced / "shirt.png")
     words, left = TASKS[task]
-    printed = in_shell(reproduced, words)
+    printed = shell(reproduced, "sh", "-c", words)
     assert (reproduced / left).exists() or re.search(left, printed), printed
 
 
@@ -253,5 +248,5 @@ def test_a_stage_runs_again_after_a_change_of_its_code_its_data_or_the_machine(r
 
     loop = reproduced / "lab" / "training" / "loop.py"
     loop.write_bytes(comment(loop.read_bytes()))
-    in_shell(reproduced, "dvc commit -f train")
+    command(reproduced, "dvc", "commit", "-f", "train")
     assert to_run(reproduced) == trains - runs, "as the README has it"

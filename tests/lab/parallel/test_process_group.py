@@ -62,14 +62,6 @@ def end(process: subprocess.Popen[str], ranks: list[psutil.Process]) -> tuple[in
     return process.returncode, errors
 
 
-def listening(processes: list[psutil.Process]) -> set[str]:
-    """The addresses on which they listen."""
-    connections = [connection for process in processes for connection in process.net_connections()]
-    return {
-        connection.laddr.ip for connection in connections if connection.status == psutil.CONN_LISTEN
-    }
-
-
 def checkpoints() -> list[str]:
     return sorted(path.name for path in Path().glob(".lab/checkpoints/*/*.pt"))
 
@@ -78,7 +70,6 @@ def checkpoints() -> list[str]:
 def test_a_dead_rank_is_named_and_the_run_goes_on(two_ranks):
     process = train("long")
     ranks = wait_for_an_epoch(process)
-    assert listening([psutil.Process(process.pid), *ranks]) == {"127.0.0.1"}
     ranks[1].kill()
     code, errors = end(process, ranks)
     assert code == 7
