@@ -9,7 +9,6 @@ from lab.claims.claim import Kind, Text, read_claims
 from lab.claims.ledger import ledger
 from lab.claims.notes import BOOK, Place, places_of
 from lab.core.errors import ParamsError
-from lab.core.params import read_yaml
 from tests.helpers import ROOT
 
 
@@ -98,12 +97,6 @@ def test_ranges_leave_something_out():
         holds = claim.holds
         assert math.isfinite(holds.low) or math.isfinite(holds.high), claim.id
         assert (holds.low, holds.high) != (0, 100), claim.id
-
-
-def test_dvc_runs_a_claims_stage_first():
-    first = read_yaml(ROOT / "dvc.yaml")["stages"]["claims"]["deps"]
-    for claim in ledger():
-        assert f"reports/{claim.stage}" in first, claim.id
 
 
 def test_places_in_notes_and_book():

@@ -18,6 +18,7 @@ from lab.training.trainer import Trainer
 from lab.training.update_steps import updates_of
 from tests.helpers import recipe
 from tests.lab.training.strategy_ranks import CPU, batch, part_of_a_run
+from tests.oracle import assert_close
 
 TORCHS = {  # by a recipe's optimizer and weight decay, with the constants of lab.optim
     ("sgd", 0.0): lambda groups: torch.optim.SGD(groups, 0.05),
@@ -57,8 +58,7 @@ def test_a_recipes_optimizer_is_torchs_with_decay_of_weights_alone(optimizer, de
         optimizer.zero_grad()
         F.cross_entropy(theirs(X), y).backward()
         optimizer.step()
-    for p, q in zip(ours.parameters(), theirs.parameters(), strict=True):
-        torch.testing.assert_close(p, q, rtol=1e-10, atol=1e-12)
+    assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
 
 
 def trained(how, num_devices, saved=b"", steps=None, processes=None):

@@ -49,8 +49,7 @@ def test_lenet_on_small_images_has_its_own_fan_in_and_on_large_ones_is_the_notes
         (of(28), he_lenet_params(torch.Generator().manual_seed(0))),
         (of(28, notes_start=True), lenet_params(torch.Generator().manual_seed(0))),
     ):
-        for p, q in zip(net.params, params, strict=True):
-            assert torch.equal(p, q)
+        assert all(torch.equal(p, q) for p, q in zip(net.params, params, strict=True))
     assert of(14, notes_start=True).params[4].std().item() == pytest.approx(0.01, rel=0.05)
 
 

@@ -7,6 +7,7 @@ from lab.parallel.local_ranks import run_on_ranks
 from lab.training.run_params import NOTES
 from lab.training.steps.by_name import model_and_step
 from tests.lab.training.strategy_ranks import batch, found_by_rank
+from tests.oracle import assert_close, assert_same
 
 CPU = torch.device("cpu")
 
@@ -66,8 +67,7 @@ def test_dataparallel_without_gpus_is_one_device():
     assert wrapped.devices == [CPU]
     rows = torch.arange(32)
     assert torch.equal(step(batch(32), rows, 0.1, 32), its(batch(32), rows, 0.1, 32))
-    for p, q in zip(one.nets[0].parameters(), wrapped.nets[0].parameters(), strict=True):
-        assert torch.equal(p, q)
+    assert_same(one.nets[0], wrapped.nets[0])
     for model in (one, wrapped):
         model.close()
 
@@ -84,5 +84,4 @@ def test_dataparallel_on_two_gpus_is_the_step_by_hand_within_tf32_tolerance():
     X, y = (tensor.to(gpus[0]) for tensor in batch(33))
     losses = (each((X, y), torch.arange(33, device=gpus[0]), 0.1, 33) for each in (step, its))
     torch.testing.assert_close(*losses, rtol=1e-2, atol=1e-3)
-    for p, q in zip(by_hand.nets[0].parameters(), wrapped.nets[0].parameters(), strict=True):
-        torch.testing.assert_close(p, q, rtol=1e-2, atol=1e-3)
+    assert_close(by_hand.nets[0], wrapped.nets[0], rtol=1e-2, atol=1e-3)

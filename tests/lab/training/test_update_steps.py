@@ -9,6 +9,7 @@ from lab.optim import update_rules
 from lab.training import update_steps
 from lab.training.short_training import SmallLeNet
 from lab.training.update_steps import RuleSteps, StaleSteps, sgd_step
+from tests.oracle import assert_close
 
 
 def nets(count):
@@ -26,11 +27,6 @@ def batches(count):
     ]
 
 
-def same(one, other):
-    for p, q in zip(one.parameters(), other.parameters(), strict=True):
-        torch.testing.assert_close(p, q, rtol=1e-10, atol=1e-12)
-
-
 @pytest.mark.parametrize("piece", [7, 256])
 def test_a_batch_in_pieces_is_one_step_of_torchs_on_its_mean_loss(monkeypatch, piece):
     monkeypatch.setattr(update_steps, "PIECE", piece)
@@ -40,7 +36,7 @@ def test_a_batch_in_pieces_is_one_step_of_torchs_on_its_mean_loss(monkeypatch, p
     F.cross_entropy(expected(batch.X), batch.y).backward()
     optimizer.step()
     sgd_step(net, batch, 0.1)
-    same(net, expected)
+    assert_close(net, expected, rtol=1e-10, atol=1e-12)
 
 
 def test_a_rules_steps_keep_its_state():
@@ -52,7 +48,7 @@ def test_a_rules_steps_keep_its_state():
         optimizer.zero_grad()
         F.cross_entropy(expected(batch.X), batch.y).backward()
         optimizer.step()
-    same(net, expected)
+    assert_close(net, expected, rtol=1e-10, atol=1e-12)
 
 
 def test_stale_steps_apply_gradients_of_weights_some_steps_ago():
@@ -68,7 +64,7 @@ def test_stale_steps_apply_gradients_of_weights_some_steps_ago():
         for gradient in grads:
             for p, g in zip(initial, gradient, strict=True):
                 p.sub_(0.1 * g)
-    same(net, expected)
+    assert_close(net, expected, rtol=1e-10, atol=1e-12)
 
 
 def test_gradients_without_staleness_are_plain_sgd():
@@ -77,4 +73,4 @@ def test_gradients_without_staleness_are_plain_sgd():
     for batch in batches(3):
         take(net, batch, 0.1)
         sgd_step(expected, batch, 0.1)
-    same(net, expected)
+    assert_close(net, expected, rtol=1e-10, atol=1e-12)
