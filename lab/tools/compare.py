@@ -4,58 +4,30 @@ What a change amounts to is lab/results/diff.py's business. What is better or wo
 then metrics that changed in another way; `--all` shows the rest, `--stage` all of one stage.
 """
 
-import io
-import subprocess
-import tarfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from tabulate import tabulate
 
-from lab.claims.verdicts import judge_all
-from lab.core.errors import DataError, MachineError, ParamsError, instead_of
-from lab.core.files import HARDWARE_FILE, REPORTS
-from lab.core.params import PARAMS_FILE, read_yaml
+from lab.core.errors import ParamsError, instead_of
+from lab.core.params import PARAMS_FILE
 from lab.report.language import in_markdown
-from lab.results.derived import derivation_of, taken_under
+from lab.results.derived import derivation_of
 from lab.results.diff import CHANGED, JUDGED, TOO_FEW, Change, Taken, diff, in_a_cell
 from lab.results.disturbances import SPEEDS, readings
-from lab.results.documents import read_hardware
 from lab.results.findings import POINTS, Over
 from lab.results.stats import difference_interval, summarise
-from lab.tools.profiles import OWN_PARAMS, leaves
-from lab.tools.references import REFERENCE, path_of, read_reference, taken_of
+from lab.tools.profiles import leaves
+from lab.tools.sides import Side, side_in, side_of_commit, side_of_reference
 
 IN_METRICS = (CHANGED, TOO_FEW)  # marks that are shown of metrics alone
 MOST_OF_A_KIND = 5  # params, facts, stages or verdicts that are named, unless all are asked for
 CONTRADICTIONS = ("confirmed -> refuted", "refuted -> confirmed")
 SAME = "the same"
 SETTINGS = ("dataset", "device_kind")  # conditions that neither params nor hardware tell
-
-
-@dataclass(frozen=True)
-class Side:
-    """Results to be compared.
-
-    Attributes:
-        taken: by folder under reports: a stage's, or `train/<run>`.
-        hardware: the facts of the machine in use.
-        params: by dotted key.
-    """
-
-    taken: Mapping[str, Taken]
-    hardware: Mapping[str, Any]
-    params: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def verdicts(self) -> dict[str, str]:
-        """By claim, of those about what was measured."""
-        judged = judge_all(self.taken)
-        return {f.claim.id: f.verdict.value for f in judged if f.claim.stage in self.taken}
 
 
 class ComparedFinding(NamedTuple):
@@ -159,83 +131,6 @@ def _turned(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     """The verdicts on claims of both sides that differ, those that contradict each other first."""
     found = _changes({k: old[k] for k in old if k in new}, {k: new[k] for k in new if k in old})
     return sorted(found, key=lambda each: not each.endswith(CONTRADICTIONS))
-
-
-def side_in(project: Path) -> Side:
-    """The results and params that lie in a folder.
-
-    Raises:
-        DataError: a file of the results is damaged.
-        ParamsError: params.yaml is damaged.
-    """
-    reports, facts = project / REPORTS, project / HARDWARE_FILE
-    hardware = read_hardware(facts) if facts.is_file() else {}
-    taken = {
-        folder: replace(each, machine=each.machine or hardware)
-        for folder, each in taken_under(reports).items()
-    }
-    return Side(taken, hardware, dict(leaves(read_yaml(project / PARAMS_FILE))))
-
-
-def side_of_commit(rev: str) -> Side:
-    """The results and params of a commit, a tag or one of DVC's experiments.
-
-    Raises:
-        ParamsError: no such commit, or it has no results.
-        MachineError: git does not work here.
-        DataError: its results are of another form than today's.
-    """
-    check_git()
-    found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
-    found = found or _git("for-each-ref", "--format=%(objectname)", f"refs/exps/*/*/{rev}")
-    commit = found.decode().strip()
-    archive = commit and _git("archive", commit, "--", PARAMS_FILE.as_posix(), REPORTS.as_posix())
-    if not archive:
-        raise ParamsError(
-            f"{rev}: no commit with {PARAMS_FILE} and {REPORTS}/; name one of this repository"
-        )
-    with TemporaryDirectory() as folder:
-        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-            tar.extractall(folder, filter="data")
-        try:
-            return side_in(Path(folder))
-        except DataError as error:
-            raise DataError(str(error).replace(f"{folder}/", f"{rev}:")) from None
-
-
-def check_git() -> None:
-    """Raise MachineError, in git's own words, where it does not work: it may be another user's."""
-    try:
-        subprocess.run(["git", "rev-parse"], capture_output=True, text=True, check=True)
-    except FileNotFoundError:
-        raise MachineError("git is not installed; `sudo apt install git`") from None
-    except subprocess.CalledProcessError as error:
-        raise MachineError(" ".join(error.stderr.split())) from None
-
-
-def _git(*words: str) -> bytes:
-    """What a git command prints; nothing if it fails."""
-    ended = subprocess.run(["git", *words], capture_output=True, check=False)
-    return b"" if ended.returncode else ended.stdout
-
-
-def side_of_reference(name: str) -> tuple[Side, str]:
-    """A reference's results, and its profile in words.
-
-    Raises:
-        ParamsError: there is no `reports/reference/NAME.json`.
-        DataError: it is damaged.
-    """
-    path = path_of(name)
-    if not path.is_file():
-        known = instead_of(name, [found.stem for found in REFERENCE.glob("*.json")])
-        raise ParamsError(f"{path}: no such reference; {known}; `invoke snapshot` makes one")
-    reference = read_reference(path)
-    profile = reference["profile"]
-    return (
-        Side(taken_of(reference), reference["hardware"]),
-        profile if profile == OWN_PARAMS else f"the profile {profile}",
-    )
 
 
 def of_stage(stage: str, side: Side) -> Side:

@@ -13,8 +13,8 @@ from lab.report.machines import in_one_line, machines_of, warning_of
 from lab.report.verdict_words import SHOWN, measured, of_the_notes, tally_in_words
 from lab.results.derived import UNREADABLE, whatever_is_under
 from lab.results.documents import read_hardware
-from lab.tools.compare import side_of_commit
 from lab.tools.profiles import is_smoke
+from lab.tools.sides import side_of_commit
 
 MOST_TOLD = 3  # statements that came out differently
 

@@ -8,7 +8,7 @@ import pytest
 from lab.core.errors import DataError, MachineError, ParamsError
 from lab.core.files import write_json, write_rows
 from lab.results.findings import Finding, Over
-from lab.tools import compare, references
+from lab.tools import compare, references, sides
 from tests.helpers import edit_params, hardware
 from tests.lab.tools.made_up import write_run
 
@@ -85,8 +85,8 @@ def test_each_result_is_compared_by_its_own_machine(results):
     write_run(reports, "bench_overlap", 3.0, machine=hardware("this"))
     write_run(reports, "bench_parallel", 3.0, machine=hardware("that"))
     edit_params({"seed": 7})
-    sides = compare.side_of_commit("HEAD"), compare.side_in(results)
-    lines, rows = compare.differences(*sides, in_full=False), compare.changed(*sides)
+    both = sides.side_of_commit("HEAD"), sides.side_in(results)
+    lines, rows = compare.differences(*both, in_full=False), compare.changed(*both)
     assert lines[0] == "params.yaml: seed: 0 -> 7"
     marks = {row.folder: row.change.mark for row in rows if row.change.name == "speedup"}
     assert marks == {"bench_overlap": "better"}
@@ -106,8 +106,8 @@ def test_a_change_that_counts_has_its_size_with_an_interval():
     """Distances to the ends of both intervals add up as errors of independent numbers do."""
     old = Finding(80.0, 79.0, 81.0, 8, Over.SEEDS, "%", "more")
     new = Finding(83.0, 82.0, 84.0, 8, Over.SEEDS, "%", "more")
-    for sides, mark in (((old, new), "better"), ((new, old), "worse")):
-        change = compare.Change("test_accuracy_percent", *sides, mark)
+    for both, mark in (((old, new), "better"), ((new, old), "worse")):
+        change = compare.Change("test_accuracy_percent", *both, mark)
         assert compare.amount(change) == f"{mark} by 3 points (1.6 to 4.4)"
     assert compare.amount(compare.Change("accuracy", old, new, "within noise")) == "within noise"
 
@@ -137,7 +137,7 @@ def test_times_of_other_numbers_of_images_are_neither_better_nor_worse(results, 
         edit_params({"bench_overlap.train_images": images})
 
     def marks():
-        rows = compare.changed(compare.side_of_commit("HEAD"), compare.side_in(results))
+        rows = compare.changed(sides.side_of_commit("HEAD"), sides.side_in(results))
         return {row.change.name: row.change.mark for row in rows}
 
     measure(2.0, 60000)
@@ -153,13 +153,13 @@ def test_git_that_does_not_work_says_why_itself(results, monkeypatch):
     commit(results)
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # git's own
     with pytest.raises(MachineError, match="git config --global --add safe"):
-        compare.side_of_commit("HEAD")
+        sides.side_of_commit("HEAD")
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     with pytest.raises(MachineError, match="not a git repository"):
-        compare.side_of_commit("HEAD")
+        sides.side_of_commit("HEAD")
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(MachineError, match="git is not installed"):
-        compare.side_of_commit("HEAD")
+        sides.side_of_commit("HEAD")
 
 
 def test_metrics_of_few_samples_come_after_what_is_judged_and_the_rest_is_counted(results, capsys):
@@ -192,7 +192,7 @@ def test_metrics_of_few_samples_come_after_what_is_judged_and_the_rest_is_counte
 def test_a_reference_that_is_not_there_is_said_with_those_that_are(results):
     references.snapshot("mine")
     with pytest.raises(ParamsError, match=r"no such reference; known: mine"):
-        compare.side_of_reference("yours")
+        sides.side_of_reference("yours")
     shutil.rmtree(results / "reports" / "bench_overlap")
     with pytest.raises(DataError, match="no results to keep yet; run `invoke repro` first"):
         references.snapshot("empty")
@@ -217,7 +217,7 @@ def test_a_damaged_reference_is_said_with_what_brings_it_back(results):
         content = damage(whole)
         path.write_text(content if isinstance(content, str) else json.dumps(content))
         with pytest.raises(DataError) as refused:
-            compare.side_of_reference("my.Machine_1")
+            sides.side_of_reference("my.Machine_1")
         assert str(refused.value).startswith(f"{path}: damaged ("), how
         assert str(refused.value).endswith(
             f"; `git checkout {path}` brings it back if it is committed, else delete it"
@@ -233,7 +233,7 @@ def test_damaged_results_are_said_whether_compared_or_kept(results):
     ):
         whole = file.read_bytes()
         file.write_text(content)
-        for read in (compare.side_in, lambda _: references.snapshot("mine")):
+        for read in (sides.side_in, lambda _: references.snapshot("mine")):
             with pytest.raises(DataError, match=rf"json: damaged \({complaint}"):
                 read(results)
         file.write_bytes(whole)
