@@ -7,3 +7,15 @@ Imports point one way, which import-linter checks (pyproject.toml):
 
 What only one stage uses lives with that stage, in stages/<name>/.
 """
+
+import os
+
+MISLEADING = (
+    # torch's first import would pin its threads, or use fewer than the machine's facts say
+    *("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"),
+    *("OMP_THREAD_LIMIT", "OMP_MAX_ACTIVE_LEVELS", "OMP_DYNAMIC"),
+    # git would work in another repository: a hook of it exports them
+    *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"),
+)
+for _name in MISLEADING:
+    os.environ.pop(_name, None)

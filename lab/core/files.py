@@ -8,6 +8,7 @@ import io
 import json
 import math
 import os
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +22,8 @@ ROWS = "rows.csv"
 METRICS = "metrics.json"  # the few numbers of a stage that a person compares
 MEASURED_ON = "measured_on"  # the day, among the conditions
 CONDITIONS = "conditions.json"  # all else that it says in one number or word, and its machine
+MERGE_MARK = re.compile("^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
+MERGED = "a merge left both sides in it"
 MEND = "delete it and run `invoke repro`"
 
 Row = Mapping[str, float | str]
@@ -36,7 +39,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Write a file that is seen whole or not at all, whenever the process ends.
 
     Raises:
-        SpaceError: the disk is full.
+        SpaceError: the disk is full, or the file larger than the shell's limit.
         MachineError: the folder cannot be written to.
     """
     part = path.with_name(f"{path.name}.part-{os.getpid()}-{secrets.token_hex(4)}")
@@ -54,6 +57,11 @@ def write_atomically(path: Path, content: bytes) -> None:
             raise SpaceError(
                 f"{path}: no space for {len(content)} bytes; free some and run again"
             ) from None
+        if error.errno == errno.EFBIG:
+            raise SpaceError(
+                f"{path}: {len(content)} bytes, more than this shell's limit for a file;"
+                " `ulimit -f unlimited`"
+            ) from None
         raise MachineError(
             f"{path}: cannot be written ({error.strerror}); mend the folder's permissions"
         ) from None
@@ -67,7 +75,7 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
 
 def _read(path: Path, mend: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise NotThereError(f"{path}: not there yet; `invoke repro` makes it") from None
     except PermissionError as error:
@@ -77,6 +85,12 @@ def _read(path: Path, mend: str) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"{path}: damaged ({reason}); {mend}") from None
+    if MERGE_MARK.search(text):
+        raise DataError(
+            f"{path}: {MERGED}; `git checkout --ours {REPORTS}` keeps your results, --theirs the"
+            " other side's"
+        )
+    return text
 
 
 def read_json(path: Path, mend: str = MEND) -> dict[str, Any]:

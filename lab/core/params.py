@@ -17,10 +17,12 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from lab.core.errors import MachineError, ParamsError, instead_of
+from lab.core.files import MERGE_MARK, MERGED
 
 PARAMS_FILE = Path("params.yaml")
 COMMITTED = " (`git show HEAD:params.yaml` has it)"
 MOST_MISTAKES = 40  # that are said
+ODD_SPACE = re.compile("^[^#\n]*?([\u00a0\u2000-\u200b\u202f\u3000])", re.MULTILINE)
 COMMA = re.compile(r"\d+,\d+")
 _CHECKS: list[Callable[[], None]] = []  # of `unchanged`
 
@@ -125,10 +127,16 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise ParamsError(f"{path}: not UTF-8 text ({error.reason}); save it as UTF-8") from None
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
+        line = mark.line + 1 if mark else None
         problem = " ".join(str(getattr(error, "problem", None) or error).split())
         if mark and text.startswith("\t", mark.index):
             problem = "a tab, where YAML takes spaces only"
+        if odd := ODD_SPACE.search(text):
+            line = text.count("\n", 0, odd.end()) + 1
+            problem = f"a space that is none of YAML's (U+{ord(odd[1]):04X})"
+        if MERGE_MARK.search(text):
+            problem = MERGED
+        where = f", line {line}" if line else ""
         raise ParamsError(f"{path}{where}: {problem}; mend the YAML there") from None
     except (OSError, ValueError, ArithmeticError) as error:
         # a number that is none, say, or a folder
@@ -178,6 +186,7 @@ def _describe(error: ErrorDetails, model: type[BaseModel], found_in: str) -> str
         return f"{key}: missing key; add it{found_in}"
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     message = message.replace("String should match pattern", "a word of the pattern")
+    message = message.replace("String should have", "a word of")
     message = message.replace("a valid integer", "an integer").replace("a valid ", "a ")
     if message.startswith(("greater ", "less ")):
         message = f"a number {message}"

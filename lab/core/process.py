@@ -76,7 +76,7 @@ def run(main: Callable[[], None]) -> int:
                 die_with_parent()
             if stage:
                 announce(stage)
-            with unchanged():
+            with unchanged(), _said_if_killed(stage):
                 _importable(main)()
             if stage:
                 remember(stage, time.monotonic() - _BEGAN)
@@ -91,6 +91,18 @@ def run(main: Callable[[], None]) -> int:
             raise
         return _failed(*explained)
     return 0
+
+
+@contextlib.contextmanager
+def _said_if_killed(stage: str | None) -> Iterator[None]:
+    """Have ERROR_FILE say meanwhile that a stage was killed, which SIGKILL leaves no time to say."""
+    if stage:
+        write_json(ERROR_FILE, {"exit_code": SpaceError.exit_code, "killed": stage})
+    try:
+        yield
+    finally:
+        if stage:
+            ERROR_FILE.unlink(missing_ok=True)
 
 
 def _tell_answer(stage: str) -> None:

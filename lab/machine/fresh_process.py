@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 from lab.core.errors import DistributedError, LabError, MachineError, SpaceError
 from lab.core.gpu_errors import gpu_error
 from lab.core.process import MORE_OPEN_FILES, die_with_parent, lacks_open_files
+from lab.machine.limits import killed
 
 # macOS's own libraries do not survive a fork
 METHOD = "forkserver" if sys.platform == "linux" else "spawn"
@@ -79,6 +80,8 @@ class FreshProcess:
             traceback.clear_frames(error.__traceback__)  # of a buffer that Python 3.13 complains of
             self.process.join()
             code = self.process.exitcode
+            if code == -signal.SIGKILL:
+                raise killed(self.name) from None
             raise DistributedError(
                 f"{self.name} ended with code {code}; its own error is above"
             ) from None

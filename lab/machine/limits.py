@@ -1,4 +1,4 @@
-"""What limits the cores of this process: its affinity, and its cgroups' quotas."""
+"""What limits this process: its affinity, and the quotas and memory of its cgroups."""
 
 import contextlib
 import os
@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
+
+from lab.core.errors import SpaceError
 
 NO_QUOTA = float("inf")
 
@@ -45,15 +47,35 @@ def _quota_of(cgroup: Path) -> float:
     return NO_QUOTA
 
 
+def memory_bytes(cgroups: Sequence[Path] | None = None) -> int:
+    """The bytes that the machine, and the cgroups of this process, give it."""
+    limits = [psutil.virtual_memory().total]
+    for cgroup in cgroup_folders("memory") if cgroups is None else cgroups:
+        for name in ("memory.max", "memory.limit_in_bytes"):  # version 2 and 1
+            with contextlib.suppress(OSError, ValueError):  # none, or the word `max`
+                limits.append(int((cgroup / name).read_text(encoding="ascii")))
+    return min(limits)
+
+
+def killed(name: str) -> SpaceError:
+    """What there is to say of a process that SIGKILL ended, which could not say it itself."""
+    return SpaceError(
+        f"{name} was killed (signal 9), as the system does where memory is short"
+        f" ({memory_bytes() / 2**30:.3g} GiB in all); use a smaller batch or profile, or more memory"
+    )
+
+
 def cgroup_folders(
-    root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")
+    controller: str = "cpu",
+    root: Path = Path("/sys/fs/cgroup"),
+    own: Path = Path("/proc/self/cgroup"),
 ) -> list[Path]:
     """The folders of this process's cgroups and of all above them, up to where they are mounted.
 
     Version 2 has one tree, at `root`. Version 1 has one for each controller, or for several, as
-    `own` says in a line such as `4:cpu,cpuacct:/path`: of these only that of `cpu` counts, which is
-    in a folder of that name or of both. In a container a tree is the container's own, and the path
-    in `own` may be none below it.
+    `own` says in a line such as `4:cpu,cpuacct:/path`: of these only that of `controller` counts,
+    which is in a folder of that name or, for `cpu`, of both. In a container a tree is the
+    container's own, and the path in `own` may be none below it.
     """
     try:
         lines = own.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -62,9 +84,9 @@ def cgroup_folders(
     found = []
     for line in lines:
         _, controllers, path = line.split(":", 2)
-        if controllers and "cpu" not in controllers.split(","):
+        if controllers and controller not in controllers.split(","):
             continue
-        names = ("cpu", "cpu,cpuacct") if controllers else (".",)
+        names = (controller, controllers) if controllers else (".",)
         top = next((root / name for name in names if (root / name).is_dir()), root)
         folder = top / path.lstrip("/")
         found += [each for each in (folder, *folder.parents) if each.is_relative_to(top)]

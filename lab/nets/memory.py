@@ -1,18 +1,13 @@
-"""The memory that a training step takes at the least, and how much a device has."""
+"""The memory that a training step takes at the least."""
 
-import contextlib
 import copy
-from collections.abc import Sequence
-from pathlib import Path
 
-import psutil
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
 
 from lab.core.shared_params import Precision
-from lab.machine.limits import cgroup_folders
 from lab.nets.models import IMAGE_SHAPE, UInt8Input
 
 FEW, MORE = 2, 3  # images; batch norm cannot train on one
@@ -48,17 +43,3 @@ def _held_bytes(net: nn.Module, batch_size: int, precision: Precision) -> int:
     total = sum(held.values())
     del loss  # until here it keeps what is held, so that no address is given to another tensor
     return total
-
-
-def memory_bytes(device: torch.device, cgroups: Sequence[Path] | None = None) -> int:
-    """The bytes of a GPU's memory, or of what the machine and `cgroups` give this process.
-
-    Those are its own cgroup (version 2) and all above it, if none are named.
-    """
-    if device.type == "cuda":
-        return int(torch.cuda.get_device_properties(device).total_memory)
-    limits = [psutil.virtual_memory().total]
-    for cgroup in cgroup_folders() if cgroups is None else cgroups:
-        with contextlib.suppress(OSError, ValueError):  # none, or the word `max`
-            limits.append(int((cgroup / "memory.max").read_text(encoding="ascii")))
-    return min(limits)

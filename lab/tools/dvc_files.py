@@ -1,7 +1,6 @@
 """The files in which DVC notes what it has done, dvc.lock, and what it is doing, its lock table."""
 
 import json
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,6 +12,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from lab.core.errors import MachineError
+from lab.core.files import MERGE_MARK, MERGED
 
 DVC_LOCK = Path("dvc.lock")
 BROKEN_DVC_LOCK = Path(".lab/dvc.lock.broken")  # where a restored one leaves what it replaces
@@ -26,8 +26,8 @@ def locked_stages(text: str) -> dict[str, Any]:
     Raises:
         ValueError: it has merge markers, is cut off, or is not a dvc.lock.
     """
-    if re.search("^(<<<<<<<|>>>>>>>) ", text, re.MULTILINE):
-        raise ValueError("a merge left both sides in it")
+    if MERGE_MARK.search(text):
+        raise ValueError(MERGED)
     if not text.endswith("\n"):
         raise ValueError("its end is missing")
     try:

@@ -16,10 +16,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lab.core.errors import MachineError
+from lab.core.errors import MachineError, SpaceError
 from lab.core.files import REPORTS
 from lab.core.process import ERROR_FILE, Stopped, end_family, ends_with_this_process
 from lab.core.stage_times import PLAN
+from lab.machine.limits import killed
 from lab.results.documents import disturbed_stages
 from lab.tools.dvc_files import clear_stale_dvc_locks
 
@@ -34,9 +35,9 @@ def environment() -> Iterator[None]:
     own = Path(sys.executable).parent
     os.environ["PATH"] = f"{own}{os.pathsep}{os.environ.get('PATH', '')}"
     os.environ["SHELL"] = "/bin/sh"  # by which DVC runs stages; a service's own runs nothing
-    if "error" in os.environ.get("PYTHONWARNINGS", ""):  # DVC's packages warn
-        del os.environ["PYTHONWARNINGS"]
-        warnings.simplefilter("default")
+    os.environ.pop("DVC_STAGE", None)  # of another pipeline, in whose stage this runs
+    if os.environ.pop("PYTHONWARNINGS", ""):  # as errors, perhaps, and DVC's packages warn
+        warnings.simplefilter("ignore")
     try:
         getpass.getuser()
     except (KeyError, OSError):  # the second from Python 3.13 on
@@ -79,7 +80,11 @@ def repro(*words: str) -> int:
     _clear(ERROR_FILE)
     code = _dvc("repro", *words)
     if code == FAILED and ERROR_FILE.is_file():
-        return int(json.loads(ERROR_FILE.read_text())["exit_code"])
+        error = json.loads(ERROR_FILE.read_text())
+        if "killed" in error:
+            what = killed(error["killed"])
+            raise SpaceError(f"{what}; if DVC says 139 above, it crashed instead")
+        return int(error["exit_code"])
     return code
 
 

@@ -129,7 +129,7 @@ def write_profile(name: str) -> None:
         before = dict(leaves(read_yaml(PARAMS_FILE)))
     except ParamsError:  # none, or what a profile is there to mend
         before = {}
-    write_atomically(PARAMS_FILE, text.encode())
+    write_atomically(PARAMS_FILE.resolve(), text.encode())  # it may be a link
     after = dict(leaves(read_yaml(PARAMS_FILE)))
     changed = [key for key in before | after if before.get(key) != after.get(key)]
     for key in changed:

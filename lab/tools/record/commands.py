@@ -2,6 +2,7 @@
 
 import math
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from lab.core.process import end_family, ends_with_this_process
 from lab.data.sources import MIRROR_VARIABLE, is_address, own_mirror
+from lab.machine.limits import killed
 from lab.timing.deadline import DEADLINE_VARIABLE, LATEST_VARIABLE, TRACES_VARIABLE
 from lab.tools.record import carried
 from lab.tools.record.parts import before_writing_s
@@ -49,6 +51,8 @@ def run_stage(
     finally:
         if process.poll() is None:
             end_family(process)
+    if code == -signal.SIGKILL:
+        return str(killed(f"stages.{stage}"))
     return f"failed with exit code {code}" if code else ""
 
 

@@ -11,8 +11,8 @@ from lab.core.errors import DistributedError, MachineError, SpaceError
 from lab.core.params import PARAMS_FILE
 from lab.core.shared_params import DeviceParams, Precision
 from lab.machine.devices import Devices, missing_for_compile, resolve
-from lab.machine.limits import usable_cores
-from lab.nets.memory import least_step_bytes, memory_bytes
+from lab.machine.limits import memory_bytes, usable_cores
+from lab.nets.memory import least_step_bytes
 from lab.nets.models import MODELS
 from lab.training.run_params import RunParams
 
@@ -82,10 +82,16 @@ def check_step_fits(
     share = -(-recipe.batch_size // parts)
     least = least_step_bytes(MODELS[recipe.net](torch.Generator()), share, precision)
     for device, replicas in Counter(devices).items():
-        needed, there = replicas * least / 2**30, memory_bytes(device) / 2**30
+        needed, there = replicas * least / 2**30, _memory_bytes(device) / 2**30
         if needed > there:
             raise SpaceError(
                 f"{PARAMS_FILE}: train.runs.{name}.batch_size: a step on {recipe.batch_size}"
                 f" images needs {needed:.1f} GiB of {device}'s memory or more, which has"
                 f" {there:.1f}; take fewer"
             )
+
+
+def _memory_bytes(device: torch.device) -> int:
+    if device.type == "cuda":
+        return int(torch.cuda.get_device_properties(device).total_memory)
+    return memory_bytes()

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.core.errors import DistributedError, LabError
+from lab.core.errors import DistributedError, LabError, SpaceError
 from lab.core.process import INTERRUPTED
 from lab.data.loaders import book_images, loader
 from lab.machine.fresh_process import call_in_subprocess, fresh_process
@@ -137,7 +137,7 @@ def test_a_process_that_is_killed_is_named_whether_it_should_hear_or_say_somethi
         process.process.kill()
         process.process.join()
         for expected in (process.receive, lambda: process.send(3)):
-            with pytest.raises(LabError, match=r"^echo ended with code -9; its own error is above"):
+            with pytest.raises(SpaceError, match=r"^echo was killed .* memory is short \(.* GiB"):
                 expected()
     gc.collect()
 

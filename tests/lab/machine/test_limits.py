@@ -5,7 +5,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.machine.limits import cgroup_folders, quota_cores, throttled_seconds
+from lab.machine.limits import cgroup_folders, memory_bytes, quota_cores, throttled_seconds
 from tests.helpers import python
 
 
@@ -36,11 +36,11 @@ def test_the_least_quota_of_the_cgroup_and_those_above_it_counts(tmp_path):
     own.write_text("12:memory:/elsewhere\n0::/user.slice/session.scope\n")
     inner = cgroup(tmp_path / "user.slice" / "session.scope", "max 100000")
     cgroup(tmp_path / "user.slice", "150000 100000")
-    assert cgroup_folders(tmp_path, own) == [inner, tmp_path / "user.slice", tmp_path]
-    assert quota_cores(cgroup_folders(tmp_path, own)) == 1.5
+    assert cgroup_folders("cpu", tmp_path, own) == [inner, tmp_path / "user.slice", tmp_path]
+    assert quota_cores(cgroup_folders("cpu", tmp_path, own)) == 1.5
     own.write_text("0::/a/hosts/path/that/the/container/does/not/have\n")
     cgroup(tmp_path, "100000 100000")
-    assert quota_cores(cgroup_folders(tmp_path, own)) == 1
+    assert quota_cores(cgroup_folders("cpu", tmp_path, own)) == 1
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_version_1_has_a_quota_of_its_own(tmp_path, mounted, line):
     batch = cgroup_of_version_1(top / "batch", 50_000, throttled_ns=1_500_000_000)
     cgroup_of_version_1(top, -1)
     (tmp_path / "cpu.stat").write_text("usage_usec 9\n")
-    folders = cgroup_folders(tmp_path, own)
+    folders = cgroup_folders("cpu", tmp_path, own)
     assert [inner, batch, top] == [each for each in folders if each != tmp_path]
     assert quota_cores(folders) == 0.5
     assert throttled_seconds(folders) == 1.5
@@ -75,8 +75,22 @@ def cgroup_of_version_1(folder: Path, quota_us: int, throttled_ns: int = 0) -> P
     return folder
 
 
+@pytest.mark.parametrize(
+    ("name", "line"), [("memory.max", "0::/job"), ("memory.limit_in_bytes", "4:memory:/job")]
+)
+def test_the_least_memory_of_machine_and_cgroups_is_there(tmp_path, name, line):
+    own, top = tmp_path / "own", tmp_path / ("memory" if ":memory" in line else ".")
+    own.write_text(f"1:cpu:/other\n{line}\n")
+    (top / "job").mkdir(parents=True)
+    (top / "job" / name).write_text("max\n" if name == "memory.max" else f"{2**63 - 4096}\n")
+    whole = psutil.virtual_memory().total
+    assert memory_bytes([]) == memory_bytes(cgroup_folders("memory", tmp_path, own)) == whole
+    (top / name).write_text("1048576\n")
+    assert memory_bytes(cgroup_folders("memory", tmp_path, own)) == 2**20
+
+
 def test_without_cgroups_there_is_no_quota(tmp_path):
-    assert cgroup_folders(tmp_path, tmp_path / "none") == []
+    assert cgroup_folders("cpu", tmp_path, tmp_path / "none") == []
     assert quota_cores([]) == quota_cores([tmp_path]) == float("inf")
     assert throttled_seconds([tmp_path]) == 0
 
@@ -93,3 +107,18 @@ def test_a_process_that_is_held_to_a_core_may_use_one():
     hold = "import psutil; me = psutil.Process(); me.cpu_affinity(me.cpu_affinity()[:1]);"
     ask = "from lab.machine.limits import allowed_cores; print(len(allowed_cores()))"
     assert python("-c", hold + ask).stdout == "1\n"
+
+
+def test_a_binding_in_the_environment_takes_no_core_and_no_thread():
+    """As modules of clusters set them: torch pins itself by these when it is imported."""
+    program = (
+        "import os; from lab.machine.limits import usable_cores; cores = usable_cores();"
+        "import torch; torch.set_num_threads(2); before = len(os.listdir('/proc/self/task'));"
+        "x = torch.ones(2**22).add_(1); print(cores, usable_cores());"
+        "print(len(os.listdir('/proc/self/task')) - before)"
+    )
+    binding = {
+        **{"OMP_PROC_BIND": "close", "OMP_PLACES": "{0}", "GOMP_CPU_AFFINITY": "0"},
+        **{"OMP_THREAD_LIMIT": "1", "OMP_MAX_ACTIVE_LEVELS": "0", "OMP_DYNAMIC": "true"},
+    }
+    assert python("-c", program, **binding).stdout == python("-c", program).stdout

@@ -72,8 +72,8 @@ def test_a_dead_rank_is_named_and_the_run_goes_on(two_ranks):
     ranks = wait_for_an_epoch(process)
     ranks[1].kill()
     code, errors = end(process, ranks)
-    assert code == 7
-    assert [line for line in errors if line.startswith("ERROR: rank 1 ended with code -9")]
+    assert code == 8
+    assert [line for line in errors if line.startswith("ERROR: rank 1 was killed (signal 9)")]
     kept = checkpoints()
     assert len(kept) in (1, 2)
 

@@ -7,7 +7,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from lab.nets.memory import least_step_bytes, memory_bytes
+from lab.nets.memory import least_step_bytes
 from lab.nets.models import MODELS
 from lab.training.steps.by_name import model_and_step
 from tests.helpers import recipe
@@ -65,22 +65,10 @@ def test_no_real_step_takes_less_than_predicted(name, precision, one_thread):
     assert least_step_bytes(make(name), 4, precision) <= live_peak(name, 4, precision)
 
 
-def test_a_processor_has_what_its_cgroups_leave_it(tmp_path):
-    whole = memory_bytes(CPU, [])
-    assert whole > GIB / 4
-    for folder, limit in (("own", "max\n"), ("above", "1048576\n"), ("top", "2097152\n")):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "memory.max").write_text(limit)
-    cgroups = [tmp_path / name for name in ("own", "above", "top", "missing")]
-    assert memory_bytes(CPU, cgroups) == 2**20
-    assert memory_bytes(CPU, cgroups[:1]) == whole
-
-
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA GPU")
 def test_a_gpus_peak_is_above_the_prediction_and_within_a_card():
     gpu = torch.device("cuda", 0)
-    assert memory_bytes(gpu) > GIB
     net = make("resnet18")
     torch.cuda.reset_peak_memory_stats(gpu)
     model, step = model_and_step(net, [gpu], recipe())

@@ -69,7 +69,7 @@ def kill(process: subprocess.Popen[str], rng: random.Random) -> None:
     # the launcher or a rank, which the fork server in between has forked
     rng.choice([each for each in family if each.ppid() != process.pid]).kill()
     process.communicate(timeout=60)
-    assert process.returncode in (7, -signal.SIGKILL), "it had ended before it was killed"
+    assert process.returncode in (8, -signal.SIGKILL), "it had ended before it was killed"
     assert not outlived(family)
 
 
