@@ -41,14 +41,16 @@ CACHES = (
 )
 
 
-def _do(work: Callable[P, int | None], *arguments: P.args, **named: P.kwargs) -> None:
+def _do(c: Context, work: Callable[P, int | None], *arguments: P.args, **named: P.kwargs) -> None:
     """Call a function in an environment in which DVC runs, whatever the user's is."""
     with pipeline.environment():
-        _call(work, *arguments, **named)
+        _call(c, work, *arguments, **named)
 
 
-def _call(work: Callable[P, int | None], *arguments: P.args, **named: P.kwargs) -> None:
+def _call(c: Context, work: Callable[P, int | None], *arguments: P.args, **named: P.kwargs) -> None:
     """Call a function in the project's folder; an error, a signal or its code ends the task."""
+    if c.config.run.dry:
+        raise Exit("ERROR: this task calls a function, of which there is no --dry run", 2)
 
     def main() -> None:
         if code := work(*arguments, **named):
@@ -59,15 +61,15 @@ def _call(work: Callable[P, int | None], *arguments: P.args, **named: P.kwargs) 
         raise Exit(code=code)
 
 
-def _repro(how: Callable[P, int], *arguments: P.args, **named: P.kwargs) -> None:
+def _repro(c: Context, how: Callable[P, int], *arguments: P.args, **named: P.kwargs) -> None:
     """Run the pipeline; where DVC fails and no stage says why, the doctor looks for it."""
     try:
-        _do(how, *arguments, **named)
+        _do(c, how, *arguments, **named)
     except Exit as end:
         if end.code != pipeline.FAILED:
             raise
-        print("# DVC failed, and no stage says why; the doctor looks for it", file=sys.stderr)
-        _call(diagnose)
+        print("# DVC failed as it says above; what the doctor finds:", file=sys.stderr)
+        _call(c, diagnose, in_short=True)
         raise Exit(code=MachineError.exit_code) from None
 
 
@@ -81,10 +83,10 @@ def _run(c: Context, command: str, echo: bool = True, warn: bool = False) -> int
     return ended.exited
 
 
-def _write_profile(name: str) -> None:
+def _write_profile(c: Context, name: str) -> None:
     from lab.tools.profiles import write_profile
 
-    _do(write_profile, name)
+    _do(c, write_profile, name)
 
 
 def _with_help(body: Callable[..., None]) -> Callable[..., None]:
@@ -134,15 +136,15 @@ def check(c: Context) -> None:
 def repro(c: Context, profile: str = "", stage: str = "") -> None:
     """Reproduce the pipeline: run what params, code, data or hardware changed (dvc repro)."""
     if profile:
-        _write_profile(profile)
-    _repro(pipeline.foretell_and_repro, [stage] if stage else [])
+        _write_profile(c, profile)
+    _repro(c, pipeline.foretell_and_repro, [stage] if stage else [])
 
 
 @task(help={"run": "a name under train.runs of params.yaml"})
 @_with_help
 def train(c: Context, run: str) -> None:
     """Train a run, with what it needs, and redraw the report; a stopped run resumes."""
-    _repro(pipeline.foretell_and_repro, [f"train@{run}"])
+    _repro(c, pipeline.foretell_and_repro, [f"train@{run}"])
     report(c)
 
 
@@ -157,7 +159,7 @@ def predict(c: Context, picture: str, run: str = "") -> None:
     """Say what a trained network sees in a picture: classes with their probabilities."""
     from lab.tools.predict import predict
 
-    _do(predict, Path(picture).absolute(), run)
+    _do(c, predict, Path(picture).absolute(), run)
 
 
 @task
@@ -170,7 +172,7 @@ def smoke(c: Context) -> None:
 @_with_help
 def profile(c: Context, name: str) -> None:
     """Write a profile into params.yaml, comments kept."""
-    _write_profile(name)
+    _write_profile(c, name)
 
 
 @task(
@@ -182,25 +184,25 @@ def profile(c: Context, name: str) -> None:
 def remeasure(c: Context, stage: str = "probe", noisy: bool = False) -> None:
     """Measure again although nothing changed, and redraw the report."""
     if noisy:
-        _repro(pipeline.remeasure_disturbed)
+        _repro(c, pipeline.remeasure_disturbed)
     else:
-        _repro(pipeline.foretell_and_repro, [stage], True)
+        _repro(c, pipeline.foretell_and_repro, [stage], True)
 
 
 @task
 def retest(c: Context) -> None:
     """Measure everything again and keep the verdicts, to see what runs agree on."""
-    _repro(pipeline.foretell_and_repro, ["probe"], True)
+    _repro(c, pipeline.foretell_and_repro, ["probe"], True)
     from lab.tools.retest import retest
 
-    _do(retest)
-    _repro(pipeline.repro, "report")
+    _do(c, retest)
+    _repro(c, pipeline.repro, "report")
 
 
 @task
 def claims(c: Context) -> None:
     """Judge the claims from the results on disk, and redraw the report; in seconds."""
-    _repro(pipeline.repro, "--single-item", "claims", "report")
+    _repro(c, pipeline.repro, "--single-item", "claims", "report")
 
 
 @task(help={"stage": "draw the pages of one question alone, in seconds"})
@@ -209,7 +211,7 @@ def report(c: Context, stage: str | None = None) -> None:
     if stage:
         _run(c, f"python -m stages.report {quote(stage)}")
         return
-    _repro(pipeline.repro, "--single-item", "report")
+    _repro(c, pipeline.repro, "--single-item", "report")
 
 
 @task(
@@ -232,7 +234,7 @@ def compare(
     """Compare with a commit or a reference: better, worse, or within noise."""
     from lab.tools.compare import show
 
-    _do(show, rev, reference, md, all, stage)
+    _do(c, show, rev, reference, md, all, stage)
 
 
 @task(help={"name": "of the reference: reports/reference/NAME.json"})
@@ -241,7 +243,7 @@ def snapshot(c: Context, name: str) -> None:
     """Keep this machine's results as a reference to compare with."""
     from lab.tools.references import snapshot
 
-    _do(snapshot, name)
+    _do(c, snapshot, name)
 
 
 @task(
@@ -256,7 +258,7 @@ def record(c: Context, name: str, profile: str = "full", budget: int = 600) -> N
     """Record in minutes what this machine does: benchmarks, training runs, verdicts; no DVC."""
     from lab.tools.record.visit import record
 
-    _do(record, name, profile, budget)
+    _do(c, record, name, profile, budget)
 
 
 @task(help={"python": "the version on the other machine; this one's if not given"})
@@ -264,13 +266,13 @@ def pack(c: Context, python: str = "") -> None:
     """Make one file to carry to a machine without a network, for `record` there."""
     from lab.tools.record.pack import pack
 
-    _do(pack, python)
+    _do(c, pack, python)
 
 
 @task(help={"fix": "fix what is safe to fix; results and edits stay as they are"})
 def doctor(c: Context, fix: bool = False) -> None:
     """Say what is wrong here and which command fixes it."""
-    _call(diagnose, fix)
+    _call(c, diagnose, fix)
 
 
 @task(
@@ -285,7 +287,7 @@ def new(c: Context, name: str, book: str = "", question: str = "") -> None:
     """Write a new stage: its folder, its entries elsewhere, and a first test that fails."""
     from lab.tools.new_question import write_question
 
-    _do(write_question, name, book, question)
+    _do(c, write_question, name, book, question)
 
 
 @task
@@ -293,7 +295,7 @@ def derive(c: Context) -> None:
     """Write metrics anew from the rows, after a change of how a number is derived; accept them."""
     from lab.tools.derive import derive
 
-    _do(derive)
+    _do(c, derive)
 
 
 @task
@@ -301,7 +303,7 @@ def freeze(c: Context) -> None:
     """Note the rules of claims as they are; refuses one that changed without a new day."""
     from lab.claims.frozen import freeze_rules
 
-    _do(freeze_rules)
+    _do(c, freeze_rules)
 
 
 @task

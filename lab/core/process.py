@@ -95,7 +95,7 @@ def run(main: Callable[[], None]) -> int:
 
 @contextlib.contextmanager
 def _said_if_killed(stage: str | None) -> Iterator[None]:
-    """Have ERROR_FILE say meanwhile that a stage was killed, which SIGKILL leaves no time to say."""
+    """Have ERROR_FILE say that a stage was killed while it runs: SIGKILL leaves no time for it."""
     if stage:
         write_json(ERROR_FILE, {"exit_code": SpaceError.exit_code, "killed": stage})
     try:

@@ -61,7 +61,7 @@ def killed(name: str) -> SpaceError:
     """What there is to say of a process that SIGKILL ended, which could not say it itself."""
     return SpaceError(
         f"{name} was killed (signal 9), as the system does where memory is short"
-        f" ({memory_bytes() / 2**30:.3g} GiB in all); use a smaller batch or profile, or more memory"
+        f" ({memory_bytes() / 2**30:.3g} GiB in all); use a smaller batch or profile"
     )
 
 

@@ -1,8 +1,7 @@
 """Reports what is wrong with this installation and the command that fixes it.
 
 One line per finding: `ok`, `note` (worth knowing), `warn` (works, but) or `FAIL`. The exit code is
-that of the first failure. `--fix` clears the locks of a DVC that was killed and restores a broken
-dvc.lock from git; results and edits stay as they are.
+that of the first failure. `--fix` clears the locks of a DVC that was killed; all else stays.
 """
 
 # Imported here are only the standard library and what needs no more than that: the doctor also runs
@@ -12,8 +11,10 @@ import re
 import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -32,6 +33,13 @@ if not find_spec("pip"):  # as in an environment of uv's
 INSTALL = f"{PIP} -e . -c constraints.txt"
 FIX = "invoke doctor --fix"
 FETCH = "invoke repro --stage fetch"
+UNSET_CACHE = "dvc cache dir --local --unset"
+CHOWN = "sudo chown -R $USER . && chmod -R u+rwX ."
+DVC_FIXES = {  # by what DVC complains of
+    "dvc.lock": "git checkout HEAD -- dvc.lock",
+    "config file": "mv .dvc/config.local .dvc/config.local.broken",
+    "tmp/dvc": "export DVC_SITE_CACHE_DIR=$HOME/.cache/dvc-site",  # where /var/tmp/dvc is another's
+}
 GPU_FIELDS = (
     *("index", "compute_mode", "utilization.gpu", "memory.used", "memory.total"),
     "clocks_event_reasons.active",
@@ -114,24 +122,17 @@ def params() -> Iterator[Check]:
     yield Check("ok", f"{PARAMS_FILE} has what {check_params()} stages read")
 
 
-def dvc_lock() -> Iterator[Check]:
-    """dvc.lock can be read; a merge or a kill of DVC may have broken it."""
-    from lab.tools.dvc_files import DVC_LOCK, locked_stages, restore_dvc_lock
-
-    if not DVC_LOCK.exists():
-        yield Check("note", f"no {DVC_LOCK}: every stage will run", "invoke repro")
-        return
-    try:
-        stages = locked_stages(DVC_LOCK.read_text(encoding="utf-8", errors="replace"))
-    except ValueError as error:
-        fix = f"git checkout HEAD -- {DVC_LOCK}"
-        yield Check("FAIL", f"{DVC_LOCK} is broken: {error}", fix, repair=restore_dvc_lock)
-    else:
-        yield Check("ok", f"{DVC_LOCK} has {len(stages)} stages")
+def merge() -> Iterator[Check]:
+    """No merge is left half done."""
+    command = ["git", "diff", "--name-only", "--diff-filter=U"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split("\n")
+    if files := [name for name in found if name]:
+        text = f"a merge left both sides in {len(files)} files, such as {files[0]}; for results,"
+        yield Check("FAIL", f"{text} or --theirs", "git checkout --ours dvc.lock reports")
 
 
-def dvc_runs() -> Iterator[Check]:
-    """DVC reads the pipeline, in the environment that `invoke repro` gives it."""
+def dvc() -> Iterator[Check]:
+    """DVC reads the pipeline, and it and the stages can write where they do."""
     from lab.tools.pipeline import environment
 
     command = [sys.executable, "-m", "dvc", "dag"]
@@ -141,13 +142,36 @@ def dvc_runs() -> Iterator[Check]:
         )
     if ended.returncode:
         lines = [line.strip() for line in ended.stderr.splitlines() if line.strip()]
-        said = " ".join(line for line in lines if "dvc.org/support" not in line)
-        yield Check("FAIL", f"`dvc dag` says: {said.removeprefix('ERROR: ') or 'no reason'}")
+        said = [line for line in lines if line.startswith("ERROR: ")] or lines or ["no reason"]
+        text = " ".join(said).removeprefix("ERROR: ")
+        fix = next((fix for word, fix in DVC_FIXES.items() if word in text), "")
+        yield Check("FAIL", f"`dvc dag` says: {text}", fix)
+        return
+    from dvc.repo import Repo
+
+    with environment(), Repo() as repo:
+        cache, tmp = Path(repo.cache.local.path), Path(str(repo.tmp_dir))
+    own = [Path(name).absolute() for name in ("reports", "models", "data", ".lab")]
+    for folder in (cache, tmp, *own):
+        there = next(each for each in (folder, *folder.parents) if each.exists())
+        try:
+            tempfile.TemporaryFile(dir=there).close()
+        except OSError as error:
+            text = f"{there} cannot be written to ({error.strerror})"
+            if folder == cache:
+                text += ", where DVC's cache is; mount it, or"
+            yield Check("FAIL", text, UNSET_CACHE if folder == cache else CHOWN)
+    states = {path: path.lstat() for folder in own for path in folder.rglob("*")}
+    me = os.geteuid()
+    closed = [p for p, s in states.items() if s.st_uid != me or not s.st_mode & stat.S_IRUSR]
+    if closed and me:  # root may do all
+        text = f"{len(closed)} files are another user's or not to be read, such as {closed[0]}"
+        yield Check("warn", text, CHOWN)
 
 
 def dvc_busy() -> Iterator[Check]:
     """No DVC that was killed keeps others from working."""
-    from lab.tools.dvc_files import RWLOCK, clear_stale_dvc_locks, is_dvc, lock_holders
+    from lab.tools.dvc_files import RWLOCK, clear_stale_dvc_locks, lock_holders, running
 
     def clear() -> str:
         if not clear_stale_dvc_locks():
@@ -159,11 +183,9 @@ def dvc_busy() -> Iterator[Check]:
     except ValueError:
         yield Check("FAIL", f"{RWLOCK} is damaged, and DVC refuses to work", FIX, repair=clear)
         return
-    running = [pid for pid in holders if is_dvc(pid)]
-    for pid in running:
-        what = f"`{holders[pid]}` runs here (PID {pid}): other DVCs say that it is busy"
-        yield Check("note", what)
-    if holders and not running:
+    for pid, command in running().items():
+        yield Check("note", f"`{command}` runs here (PID {pid}): other DVCs say that it is busy")
+    if holders and not running():
         [pid, *_] = holders
         what = f"DVC takes `{holders[pid]}` (PID {pid}) for running, but it is gone"
         yield Check("warn", what, FIX, repair=clear)
@@ -282,7 +304,7 @@ def torch() -> Iterator[Check]:
     yield Check("FAIL", f"{problem}, {step}", fix)
 
 
-CHECKS = (python, packages, params, dvc_lock, dvc_runs, dvc_busy, data, processes, gpus, torch)
+CHECKS = (python, packages, params, merge, dvc, dvc_busy, data, processes, gpus, torch)
 
 
 def run_check(check: Callable[[], Iterator[Check]]) -> Iterator[Check]:
@@ -298,8 +320,13 @@ def run_check(check: Callable[[], Iterator[Check]]) -> Iterator[Check]:
         yield Check("FAIL", f"not checked: {type(error).__name__}: {error}")
 
 
-def doctor(fix: bool = False) -> int:
-    """Run all checks, print what they find, repair it if `fix`, and return the exit code."""
+def doctor(fix: bool = False, in_short: bool = False) -> int:
+    """Run all checks, print what they find, repair it if `fix`, and return the exit code.
+
+    Args:
+        fix: what can be repaired.
+        in_short: print only what is not as it should be.
+    """
     left = []
     for check in CHECKS:
         for found in run_check(check):
@@ -309,8 +336,12 @@ def doctor(fix: bool = False) -> int:
                     finding = Check("fixed", found.repair())
                 except Exception as error:
                     finding = replace(found, level="FAIL", text=f"{found}; not fixed: {error}")
-            print(f"{finding.level:5} {check.__name__.replace('_', ' ')}: {finding}", flush=True)
             left.append(finding)
+            if not (in_short and finding.level == "ok"):
+                name = check.__name__.replace("_", " ")
+                print(f"{finding.level:5} {name}: {finding}", flush=True)
+    if in_short and all(finding.level == "ok" for finding in left):
+        print("nothing: DVC's own words above are all there is")
     if repairable := sum(finding.repair is not None for finding in left):
         print(f"`{FIX}` repairs {repairable} of these")
     return next((finding.exit_code for finding in left if finding.level == "FAIL"), 0)

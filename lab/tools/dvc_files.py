@@ -1,54 +1,13 @@
-"""The files in which DVC notes what it has done, dvc.lock, and what it is doing, its lock table."""
+"""The table in which DVC notes what it is doing, so that others wait."""
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import psutil
 from filelock import FileLock, Timeout
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
-from lab.core.errors import MachineError
-from lab.core.files import MERGE_MARK, MERGED
-
-DVC_LOCK = Path("dvc.lock")
-BROKEN_DVC_LOCK = Path(".lab/dvc.lock.broken")  # where a restored one leaves what it replaces
 RWLOCK = Path(".dvc/tmp/rwlock")  # the table of who reads and writes which path
 RWLOCK_GUARD = Path(".dvc/tmp/rwlock.lock")  # held while DVC changes the table
-
-
-def locked_stages(text: str) -> dict[str, Any]:
-    """The stages in the text of a dvc.lock, which DVC writes in place.
-
-    Raises:
-        ValueError: it has merge markers, is cut off, or is not a dvc.lock.
-    """
-    if MERGE_MARK.search(text):
-        raise ValueError(MERGED)
-    if not text.endswith("\n"):
-        raise ValueError("its end is missing")
-    try:
-        document = YAML(typ="safe").load(text)
-    except YAMLError as error:
-        raise ValueError(str(getattr(error, "problem", error))) from None
-    stages = document.get("stages") if isinstance(document, dict) else None
-    if not isinstance(stages, dict) or not all(isinstance(each, dict) for each in stages.values()):
-        raise ValueError("expected a mapping of stages")
-    return stages
-
-
-def restore_dvc_lock() -> str:
-    """Put the last commit's dvc.lock in the place of a broken one, which is kept; say so."""
-    BROKEN_DVC_LOCK.parent.mkdir(exist_ok=True)
-    shutil.copy(DVC_LOCK, BROKEN_DVC_LOCK)
-    command = ["git", "checkout", "HEAD", "--", str(DVC_LOCK)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    if ended.returncode:
-        raise MachineError(ended.stderr)
-    return f"{DVC_LOCK} is that of the last commit; the broken one is {BROKEN_DVC_LOCK}"
 
 
 def lock_holders() -> dict[int, str]:
@@ -66,6 +25,14 @@ def lock_holders() -> dict[int, str]:
         return {int(entry["pid"]): entry["cmd"] for entry in entries}
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"{RWLOCK}: {error}") from None
+
+
+def running() -> dict[int, str]:
+    """The commands in DVC's lock table by PID that run; none if it is damaged."""
+    try:
+        return {pid: command for pid, command in lock_holders().items() if is_dvc(pid)}
+    except ValueError:
+        return {}
 
 
 def is_dvc(pid: int) -> bool:

@@ -43,8 +43,8 @@ class Plan(NamedTuple):
     is_whole: bool
 
 
-def foretell(targets: Sequence[str], force: bool) -> Plan:
-    """Print how long the stages that will run take here.
+def foretell(targets: Sequence[str], force: bool) -> Plan | None:
+    """Print how long the stages that will run take here, or why DVC cannot say which: None.
 
     Args:
         targets: stages, or runs as train@NAME; all if empty.
@@ -53,7 +53,7 @@ def foretell(targets: Sequence[str], force: bool) -> Plan:
     Raises:
         ParamsError: params.yaml has mistakes, or there is no such stage or run. DVC would delete
             a stage's results before the stage could say so.
-        MachineError: DVC cannot write, as in a read-only checkout.
+        MachineError: torch does not say what machine this is.
     """
     check_params()
     try:
@@ -62,13 +62,9 @@ def foretell(targets: Sequence[str], force: bool) -> Plan:
                 check_target(target, [stage.addressing for stage in repo.index.stages])
             names = will_run(repo, targets, force)
             is_whole = {*planned(repo, {"probe"}, downstream=True)} <= {*names}
-    except DvcException:  # DVC says what is wrong when it is to run
-        return Plan((), False)
-    except OSError as error:
-        raise MachineError(
-            f"{error.filename}: DVC cannot work there ({error.strerror}); mend the permissions, or"
-            " work in a copy that is yours"
-        ) from None
+    except (DvcException, OSError) as error:
+        print(f"ERROR: {error}", file=sys.stderr)
+        return None
     if names == ["probe"]:
         print("# nothing to measure again", flush=True)
         return Plan(names, False)

@@ -22,8 +22,9 @@ from lab.core.process import ERROR_FILE, Stopped, end_family, ends_with_this_pro
 from lab.core.stage_times import PLAN
 from lab.machine.limits import killed
 from lab.results.documents import disturbed_stages
-from lab.tools.dvc_files import clear_stale_dvc_locks
+from lab.tools.dvc_files import clear_stale_dvc_locks, running
 
+CRASHED = 1  # DVC's exit code with a traceback
 FAILED = 255  # DVC's exit code for a stage that failed, whatever the stage's own
 GRACE_S = 1.0  # in which DVC may end by the signal that ends this process
 
@@ -60,6 +61,8 @@ def foretell_and_repro(targets: Sequence[str] = (), force: bool = False) -> int:
 
     _clear(ERROR_FILE)
     plan = foretell(targets, force)
+    if plan is None:
+        return FAILED
     os.environ[PLAN] = " ".join(plan.stages)
     code = repro(*(("--force", "--downstream") if force else ()), *targets)
     if plan.is_whole and code == 0:
@@ -76,16 +79,23 @@ def remeasure_disturbed() -> int:
 
 
 def repro(*words: str) -> int:
-    """Run `dvc repro`; the failed stage's own exit code, or FAILED where no stage says why."""
+    """Run `dvc repro`; the failed stage's own exit code, or FAILED where no stage says why.
+
+    Raises:
+        MachineError: another DVC runs here, which this one would stop at its next stage.
+        SpaceError: a stage was killed.
+    """
     _clear(ERROR_FILE)
+    for pid, command in running().items():
+        raise MachineError(f"`{command}` runs here (PID {pid}); wait for its end")
     code = _dvc("repro", *words)
-    if code == FAILED and ERROR_FILE.is_file():
+    if code in (CRASHED, FAILED) and ERROR_FILE.is_file():
         error = json.loads(ERROR_FILE.read_text())
         if "killed" in error:
             what = killed(error["killed"])
             raise SpaceError(f"{what}; if DVC says 139 above, it crashed instead")
         return int(error["exit_code"])
-    return code
+    return FAILED if code == CRASHED else code
 
 
 def _clear(path: Path) -> None:

@@ -105,13 +105,13 @@ def test_where_dvc_itself_failed_the_doctor_looks_at_the_environment_as_it_is(
     monkeypatch.setenv("PYTHONWARNINGS", "error")
     seen = []
 
-    def look(*_):
+    def look(*_, **__):
         seen.append((os.environ["SHELL"], os.environ.get("PYTHONWARNINGS")))
         return 0
 
     monkeypatch.setattr(tasks, "diagnose", look)
     tasks.doctor(C)
-    tasks._do(look)
+    tasks._do(C, look)
     failing_dvc(255)
     with pytest.raises(Exit) as end:
         tasks.train(C, "a")
@@ -170,6 +170,48 @@ def test_an_environment_in_which_dvc_cannot_run_is_made_up_for(two_stages, throu
     ended = python(*invoke, through=through, cwd=two_stages, **nobody, **environment)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert (two_stages / "two").read_text() == "1\n"
+
+
+KILLED = """\
+import os, signal, sys
+from lab.core.process import run
+sys.exit(run(lambda: os.kill(os.getpid(), signal.SIGKILL)))
+"""
+
+
+@pytest.mark.slow
+def test_a_stage_that_is_killed_is_said_to_be(two_stages):
+    (two_stages / "killed.py").write_text(KILLED)
+    stage = {"cmd": "python killed.py", "deps": ["killed.py"]}
+    (two_stages / "dvc.yaml").write_text(json.dumps({"stages": {"one": stage}}))
+    ended = python("-m", "invoke", "repro", cwd=two_stages)
+    assert ended.returncode == 8
+    line = ended.stderr.splitlines()[-1]
+    assert line.startswith("ERROR: one was killed (signal 9)") and "memory" in line
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no such pipes here")
+def test_while_dvc_runs_no_other_stops_it_at_its_next_stage(two_stages):
+    stages = {"one": {"cmd": "cat pipe > one", "outs": ["one"]}}
+    stages["two"] = {"cmd": "cp one two", "deps": ["one"], "outs": ["two"]}
+    (two_stages / "dvc.yaml").write_text(json.dumps({"stages": stages}))
+    os.mkfifo(two_stages / "pipe")
+    command = [sys.executable, "-m", "dvc", "repro"]
+    with subprocess.Popen(command, cwd=two_stages, stdout=subprocess.DEVNULL) as first:
+        pipe = (two_stages / "pipe").open("w")  # when its first stage reads
+        ended = python("-m", "invoke", "report", cwd=two_stages)
+        pipe.close()
+    assert (ended.returncode, first.returncode) == (4, 0)
+    [line] = errors(ended)
+    assert f"(PID {first.pid}); wait for its end" in line
+
+
+def test_no_task_that_calls_a_function_runs_dry(project):
+    before = (project / "params.yaml").read_bytes()
+    ended = python("-m", "invoke", "--dry", "profile", "smoke", cwd=ROOT)
+    assert ended.returncode == 2 and "no --dry run" in ended.stderr
+    assert (project / "params.yaml").read_bytes() == before
 
 
 def stages_run(project, *words):

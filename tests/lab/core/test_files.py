@@ -9,6 +9,7 @@ import pytest
 
 from lab.core import files
 from lab.core.errors import DataError, LabError, SpaceError
+from tests.helpers import python
 
 
 def test_a_file_appears_whole_and_leaves_no_part(tmp_path):
@@ -92,6 +93,27 @@ def test_a_damaged_file_is_said_in_one_line_with_its_place_and_what_mends_it(tmp
     (tmp_path / name).write_bytes(content)
     line = said(tmp_path / name)
     assert complaint in line and line.endswith("; delete it and run `invoke repro`")
+
+
+def test_both_sides_of_a_merge_are_said_with_the_command_that_ends_it(tmp_path):
+    for name, line in (("a.json", '{"a": %d}'), ("a.csv", "a,b\n%d,0")):
+        sides = f"<<<<<<< HEAD\n{line % 1}\n=======\n{line % 2}\n>>>>>>> other\n"
+        (tmp_path / name).write_text(sides)
+        assert "a merge left both sides in it; `git checkout --ours reports`" in said(
+            tmp_path / name
+        )
+
+
+def test_a_shells_limit_for_a_file_is_said_with_the_command_that_lifts_it(tmp_path):
+    program = (
+        "import resource; from pathlib import Path; from lab.core.files import *;"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000));"
+        "write_atomically(Path('a'), bytes(1001))"
+    )
+    ended = python("-c", program, cwd=tmp_path)
+    line = ended.stderr.splitlines()[-1]
+    assert "SpaceError: a: 1001 bytes" in line and line.endswith("`ulimit -f unlimited`")
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_is_not_there_yet_is_said(tmp_path):

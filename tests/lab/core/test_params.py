@@ -31,6 +31,8 @@ NO_PARAMS = [
     (b"lr: 1\nlr: 2\n", "duplicate key"),
     (b"lr:\n\ta: 2\n", "line 2: a tab"),
     (b"lr: @2\n", "line 1: found"),
+    ("batch_size: 1 # a\u00a0\nlr:\u00a02\n".encode(), r"line 2: a space .* \(U\+00A0\)"),
+    (b"<<<<<<< HEAD\nlr: 1\n=======\nlr: 2\n>>>>>>> b\n", "a merge left both sides in it"),
     (b"- 1\n", "expected sections"),
     (b"", "expected sections"),
     ("lr: 1\nbatch_size: 2\n".encode("utf-16"), "UTF-8"),
@@ -63,6 +65,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("train.runs.lenet_1gpu.num_epocs", 3, "unknown key; did you mean num_epochs?"),
     ("train.runs.lenet_1gpu.net", "alexnet", "'lenet'"),
     ("train.runs.a b; touch pwned", {}, "a word of the pattern"),
+    (f"train.runs.{'a' * 65}", {}, "expected a word of at most 64 characters"),
     ("train.runs", {}, "at least 1"),
     (
         "train.runs.lenet_1gpu.train_images",

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.core.errors import DistributedError, LabError, SpaceError
+from lab.core.errors import DistributedError, SpaceError
 from lab.core.process import INTERRUPTED
 from lab.data.loaders import book_images, loader
 from lab.machine.fresh_process import call_in_subprocess, fresh_process

@@ -19,7 +19,7 @@ from lab.data import datasets
 from lab.machine.gpus import driver
 from lab.tools import doctor
 from lab.tools.doctor import Check, run_check
-from lab.tools.dvc_files import BROKEN_DVC_LOCK, clear_stale_dvc_locks
+from lab.tools.dvc_files import clear_stale_dvc_locks
 from tests.helpers import ROOT, edit_params, python, write_data
 
 DEAD = 2**22 + 1  # above the largest PID
@@ -115,10 +115,7 @@ RESTORE = "git checkout HEAD -- dvc.lock"
 REMEASURE = "invoke remeasure --stage fetch"
 STATES = {
     # check, how the state comes about, level and exit code, words of the line, its command
-    "merged": (doctor.dvc_lock, conflict, "FAIL", 4, "a merge", RESTORE),
-    "cut": (doctor.dvc_lock, overwrite("dvc.lock", LOCK[:10]), "FAIL", 4, "dvc.lock", RESTORE),
-    "empty": (doctor.dvc_lock, overwrite("dvc.lock", ""), "FAIL", 4, "dvc.lock", RESTORE),
-    "no dvc.lock": (doctor.dvc_lock, delete("dvc.lock"), "note", 4, "dvc.lock", "invoke repro"),
+    "merged": (doctor.merge, conflict, "FAIL", 4, "such as dvc.lock", "git checkout --ours dvc"),
     "rwlock": (doctor.dvc_busy, overwrite(RWLOCK, "a{"), "FAIL", 4, "rwlock", doctor.FIX),
     "killed DVC": (doctor.dvc_busy, lambda: locks(DEAD), "warn", 4, str(DEAD), doctor.FIX),
     "no data": (doctor.data, delete(SOURCE), "note", 4, "no data", "invoke repro --stage fetch"),
@@ -137,29 +134,49 @@ def test_state_is_named_and_fixed(installed, name):
     finding = only(check)
     assert (finding.level, finding.exit_code) == (level, code)
     assert words in finding.text and finding.fix.startswith(fix)
-    assert (finding.repair is not None) == (fix in (RESTORE, doctor.FIX))
+    assert (finding.repair is not None) == (fix == doctor.FIX)
     if finding.repair:
         finding.repair()
         assert wrong(check) == []
 
 
-def test_restored_dvc_lock_leaves_the_broken_one(installed):
-    write("dvc.lock", "stages: [")
-    only(doctor.dvc_lock).repair()
-    assert Path("dvc.lock").read_text() == LOCK
-    assert BROKEN_DVC_LOCK.read_text() == "stages: ["
+CONFIG = Path(".dvc/config.local")
+DVC_STATES = {
+    # how the state comes about, level, words of the line, its command
+    "dvc.yaml": (overwrite("dvc.yaml", "stages: ["), "FAIL", "in line 2", ""),
+    "a merge": (conflict, "FAIL", "dvc.lock' is invalid (possible merge conflict", RESTORE),
+    "half a config": (overwrite(CONFIG, "[cache\n dir"), "FAIL", "config file", "mv .dvc/con"),
+    "an unknown key": (overwrite(CONFIG, "[cach]\n dir = a"), "FAIL", "cach", "mv .dvc/config"),
+    "no cache": (
+        overwrite(CONFIG, "[cache]\n dir = /proc/none"),
+        *("FAIL", "/proc cannot be written to (", "dvc cache dir --local --unset"),
+    ),
+}
 
 
 @pytest.mark.slow
-def test_what_keeps_dvc_from_running_is_said_in_its_own_words(installed, monkeypatch):
+@pytest.mark.parametrize("name", DVC_STATES)
+def test_where_dvc_cannot_read_or_write_is_said_in_its_own_words(installed, monkeypatch, name):
     write(".dvc/config", "")
     write("dvc.yaml", "stages: {a: {cmd: a, outs: [a/1]}}")
-    (installed / "dvc.lock").unlink()
+    delete("dvc.lock")()
     monkeypatch.setenv("PYTHONWARNINGS", "error")
-    assert wrong(doctor.dvc_runs) == [], "`invoke repro` does without it"
-    write("dvc.yaml", "stages: [")
-    finding = only(doctor.dvc_runs)
-    assert finding.level == "FAIL" and "dvc.yaml" in finding.text and "line 2" in finding.text
+    assert wrong(doctor.dvc) == [], "`invoke repro` does without it"
+    plant, level, words, fix = DVC_STATES[name]
+    plant()
+    finding = only(doctor.dvc)
+    assert finding.level == level and words in finding.text and finding.fix.startswith(fix)
+
+
+@pytest.mark.slow
+def test_what_is_another_users_is_said(installed, monkeypatch):
+    write(".dvc/config", "")
+    monkeypatch.setattr(os, "geteuid", lambda: 54321)
+    files = only(doctor.dvc)
+    assert "another user's" in files.text and files.fix.startswith("sudo chown -R")
+    write("tmp/dvc", "no folder, as /var/tmp/dvc may be none to write to")
+    monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(Path("tmp/dvc").absolute()))
+    assert only(doctor.dvc).fix.startswith("export DVC_SITE_CACHE_DIR=")
 
 
 @pytest.mark.parametrize("state", ["zombie", "another program", "running"])
