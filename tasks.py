@@ -69,7 +69,7 @@ def _repro(c: Context, how: Callable[P, int], *arguments: P.args, **named: P.kwa
         if end.code != pipeline.FAILED:
             raise
         print("# DVC failed as it says above; what the doctor finds:", file=sys.stderr)
-        _call(c, diagnose, in_short=True)
+        _do(c, diagnose, in_short=True)
         raise Exit(code=MachineError.exit_code) from None
 
 

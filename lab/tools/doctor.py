@@ -127,8 +127,8 @@ def merge() -> Iterator[Check]:
     command = ["git", "diff", "--name-only", "--diff-filter=U"]
     found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split("\n")
     if files := [name for name in found if name]:
-        text = f"a merge left both sides in {len(files)} files, such as {files[0]}; for results,"
-        yield Check("FAIL", f"{text} or --theirs", "git checkout --ours dvc.lock reports")
+        text = f"a merge left both sides in {len(files)} files, such as {files[0]}; of results take"
+        yield Check("FAIL", f"{text} one (or --theirs)", "git checkout --ours dvc.lock reports")
 
 
 def dvc() -> Iterator[Check]:
@@ -159,7 +159,7 @@ def dvc() -> Iterator[Check]:
         except OSError as error:
             text = f"{there} cannot be written to ({error.strerror})"
             if folder == cache:
-                text += ", where DVC's cache is; mount it, or"
+                text += ", where DVC's cache is; mount it, or take the default place"
             yield Check("FAIL", text, UNSET_CACHE if folder == cache else CHOWN)
     states = {path: path.lstat() for folder in own for path in folder.rglob("*")}
     me = os.geteuid()
