@@ -31,7 +31,7 @@ def check_loopback() -> str:
         why = getattr(error, "strerror", None) or str(error) or "no interface has it"
         raise MachineError(
             f"{LOOPBACK} cannot be reached ({why}), and the processes of a run meet there;"
-            " `ip link set lo up`"
+            f" `ip link set lo up; ip addr add {LOOPBACK}/8 dev lo`"
         ) from None
 
 

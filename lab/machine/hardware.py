@@ -13,19 +13,23 @@ from typing import Any
 
 import psutil
 
+from lab.core.errors import MachineError
 from lab.core.files import CONDITIONS, MEASURED_ON, read_json, write_json
 from lab.machine.limits import NO_QUOTA, quota_cores, usable_cores
 from lab.machine.torch_build import build, cpu_model, instructions, may_have_gpus
 
 GIB = 2**30
+OLDER = date(2026, 1, 1)  # than any result: a clock that is before it is wrong
 
 
 def facts() -> dict[str, dict[str, Any]]:
     """The facts in three groups; without a GPU its keys are there too, as `null`.
 
     Raises:
-        MachineError: there are GPUs that torch cannot use.
+        MachineError: there are GPUs that torch cannot use, or the clock is wrong by months.
     """
+    if (today := date.today()) < OLDER:
+        raise MachineError(f"the clock says {today}, and results are dated by it; set it")
     return {"accelerator": _accelerator(), "cpu": _cpu(), "software": _software()}
 
 

@@ -1,9 +1,10 @@
 """What does a trained run see in a picture? `invoke predict PICTURE`.
 
 The picture is brought into Fashion-MNIST's form: grey, 28 x 28, a light garment on black that fills
-the longer side and stands in the middle of the other.
+the longer side and stands in the middle of the other. Small things apart from it are left out.
 """
 
+import logging
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,11 @@ FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
 KINDS = "PNG, JPEG, GIF, WebP or BMP file"
 SIDE = max(IMAGE_SHAPE)
 LEAST_CONTRAST = 10  # levels of 255 between a garment and its background
+TRIFLE = 0.2  # of the weight of the heaviest part: lighter ones are text, dust or a stamp
+MOST_LEFT_OUT = 0.01  # of what differs from the background, without a word
 NOISE = 20  # levels of 255 that a background may have once the contrast is stretched
+
+log = logging.getLogger(__name__)
 
 
 class _Params(Section):
@@ -107,9 +112,26 @@ def read_picture(path: Path) -> np.ndarray:
         raise DataError(f"{path}: all of it has one colour; give a picture of a garment")
     image = Image.fromarray((garment * (255 / garment.max())).round().astype(np.uint8))
     if max(image.size) > SIDE:
-        without_specks = image.filter(ImageFilter.MedianFilter(5))
-        image = image.crop(without_specks.point(lambda level: 255 * (level > NOISE)).getbbox())
+        seen = np.asarray(image.filter(ImageFilter.MedianFilter(5)), dtype=int)  # without specks
+        seen = np.where(seen > NOISE, seen, 0)
+        rows = slice(None)
+        for _ in range(2):  # what stands above or below goes first, then what it was as wide as
+            columns = _extent(seen[rows].sum(0))
+            rows = _extent(seen[:, columns].sum(1))
+        image = image.crop((columns.start, rows.start, columns.stop, rows.stop))
+        left_out = 1 - seen[rows, columns].sum() / seen.sum()
+        if left_out > MOST_LEFT_OUT:
+            log.warning("%s: %.0f %% of it, apart from the rest, is left out", path, 100 * left_out)
     return np.array(ImageOps.pad(image, IMAGE_SHAPE, color=0))
+
+
+def _extent(weights: np.ndarray) -> slice:
+    """From the first to the last of the parts, between which are zeros, that are no trifles."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], weights > 0, [False]])))
+    parts = [slice(*edges[i : i + 2]) for i in range(0, len(edges), 2)]
+    heavy = [weights[part].sum() for part in parts]
+    kept = [p for p, weight in zip(parts, heavy, strict=True) if weight > TRIFLE * max(heavy)]
+    return slice(kept[0].start, kept[-1].stop)
 
 
 def _grey(path: Path) -> Image.Image:
@@ -117,6 +139,8 @@ def _grey(path: Path) -> Image.Image:
 
     A photo is shrunk to ten times what is needed, and so has hardly any noise.
     """
+    if path.is_fifo():
+        raise DataError(f"{path}: a pipe; give the path of a picture")
     try:
         with Image.open(path, formats=FORMATS) as file:
             upright = ImageOps.exif_transpose(file).convert("RGBA")

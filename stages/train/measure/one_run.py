@@ -2,6 +2,7 @@
 
 import functools
 import logging
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ from stages.train.measure import results
 from stages.train.measure.params import Params
 from stages.train.measure.placement import check_machine_can, check_step_fits, devices_of
 
+TOO_HIGH = 10  # times the train loss of a guess
 SMALL_WEIGHTS = (
     "The notes draw weights with a standard deviation of 0.01, so signals and gradients almost"
     " vanish in the first epoch; the page of the stage together has what He initialization changes"
@@ -219,7 +221,12 @@ def _log_epoch(name: str, recipe: RunParams, epoch: Epoch, test_images: int) -> 
             epoch.seconds,
             recipe.train_images / epoch.seconds,
         )
-        if epoch.epoch == 1 and is_chance(epoch.test_accuracy, test_images):
+        if epoch.train_loss > TOO_HIGH * math.log(NUM_CLASSES):
+            log.warning(
+                "%s: a guess has a train loss of %.1f; take a smaller lr than %g",
+                *(name, math.log(NUM_CLASSES), recipe.lr),
+            )
+        elif epoch.epoch == 1 and is_chance(epoch.test_accuracy, test_images):
             log.info(
                 "%s still guesses: one in %d images is right by chance%s",
                 name,

@@ -1,7 +1,9 @@
 import json
+from datetime import date
 
 import pytest
 
+from lab.core.errors import MachineError
 from lab.core.files import write_json
 from lab.machine import hardware, torch_build
 from tests.helpers import python
@@ -63,3 +65,14 @@ def test_other_processors(monkeypatch, tmp_path, flags, instructions):
     monkeypatch.delenv("ATEN_CPU_CAPABILITY", raising=False)
     assert torch_build.cpu_capability() == instructions
     assert torch_build.cpu_model() == "A CPU"
+
+
+def test_a_clock_that_would_date_results_before_the_rules_is_said(monkeypatch):
+    class In1970(date):
+        @classmethod
+        def today(cls):
+            return cls(1970, 1, 1)
+
+    monkeypatch.setattr(hardware, "date", In1970)
+    with pytest.raises(MachineError, match="the clock says 1970-01-01"):
+        hardware.facts()

@@ -110,12 +110,14 @@ def test_an_image_of_the_data_set_stays_as_it_is(tmp_path):
     ],
 )
 def test_any_photo_becomes_a_light_garment_on_black(tmp_path, name, mode, size, paper):
-    """The margin is cropped as the data set's makers did, with a camera's noise and a speck."""
+    """The margin is cropped as the data set's makers did; a camera's noise, specks and text go."""
     ink = 0 if paper else 255
     photo = np.full(size, float(paper))
     garment = np.asarray(Image.fromarray(GARMENT).resize((140, 140)))
     photo[60:200, 30:170] += garment / 255 * (ink - paper)
-    photo[-9:-6, -9:-6] = ink
+    photo[-9:-6, -9:-6] = photo[3, 3] = ink
+    for x in range(40, 160, 15):  # a line of text below
+        photo[230:240, x : x + 8] = ink
     noise = np.random.default_rng(0).normal(0, 3, size) if paper == 160 else 0
     image = Image.fromarray((photo + noise).clip(0, 255).round().astype(np.uint8))
     pixels = seen(tmp_path / name, image.convert(mode))
