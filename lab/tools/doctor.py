@@ -127,8 +127,11 @@ def merge() -> Iterator[Check]:
     command = ["git", "diff", "--name-only", "--diff-filter=U"]
     found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split("\n")
     if files := [name for name in found if name]:
-        text = f"a merge left both sides in {len(files)} files, such as {files[0]}; of results take"
-        yield Check("FAIL", f"{text} one (or --theirs)", "git checkout --ours dvc.lock reports")
+        text = (
+            f"a merge left both sides in {files[0]}, one of {len(files)}: keep one side of results"
+        )
+        fix = "git checkout --ours dvc.lock reports && git add dvc.lock reports"
+        yield Check("FAIL", text, fix)
 
 
 def dvc() -> Iterator[Check]:

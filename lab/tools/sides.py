@@ -69,6 +69,8 @@ def side_of_commit(rev: str) -> Side:
     found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
     found = found or _git("for-each-ref", "--format=%(objectname)", f"refs/exps/*/*/{rev}")
     commit = found.decode().strip()
+    if not commit and not _git("rev-parse", "HEAD"):
+        raise ParamsError("no commit yet, so nothing to compare with; `git add -A && git commit`")
     archive = commit and _git("archive", commit, "--", PARAMS_FILE.as_posix(), REPORTS.as_posix())
     if not archive:
         raise ParamsError(

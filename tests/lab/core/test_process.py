@@ -1,5 +1,6 @@
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -186,12 +187,13 @@ def test_a_stage_ends_with_the_process_that_started_it(project, shell):
     """DVC starts a stage by a shell, which may stay in between."""
     (project / "stage.py").write_text(SLEEPS)
     words = [sys.executable, "stage.py"]
-    command = [*shell, " ".join(words) + "; true"] if shell else words
+    command = [*shell, shlex.join(words) + "; true"] if shell else words
     starter = f"import subprocess; subprocess.run({command!r}, stdout=open('said', 'w'))"
     environment = os.environ | {"PYTHONPATH": str(ROOT), "DVC_STAGE": "a"}
     process = subprocess.Popen([sys.executable, "-c", starter], env=environment)
     said = project / "said"
     while not (said.is_file() and said.read_text()):
+        assert process.poll() is None
         time.sleep(0.05)
     started = psutil.Process(process.pid).children(recursive=True)
     process.kill()

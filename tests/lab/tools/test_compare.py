@@ -150,6 +150,9 @@ def test_times_of_other_numbers_of_images_are_neither_better_nor_worse(results, 
 
 
 def test_git_that_does_not_work_says_why_itself(results, monkeypatch):
+    subprocess.run(["git", "init", "-q"], check=True)
+    with pytest.raises(ParamsError, match="no commit yet"):
+        sides.side_of_commit("HEAD")
     commit(results)
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # git's own
     with pytest.raises(MachineError, match="git config --global --add safe"):

@@ -115,7 +115,7 @@ RESTORE = "git checkout HEAD -- dvc.lock"
 REMEASURE = "invoke remeasure --stage fetch"
 STATES = {
     # check, how the state comes about, level and exit code, words of the line, its command
-    "merged": (doctor.merge, conflict, "FAIL", 4, "such as dvc.lock", "git checkout --ours dvc"),
+    "merged": (doctor.merge, conflict, "FAIL", 4, "dvc.lock, one of 1", "git checkout --ours dvc"),
     "rwlock": (doctor.dvc_busy, overwrite(RWLOCK, "a{"), "FAIL", 4, "rwlock", doctor.FIX),
     "killed DVC": (doctor.dvc_busy, lambda: locks(DEAD), "warn", 4, str(DEAD), doctor.FIX),
     "no data": (doctor.data, delete(SOURCE), "note", 4, "no data", "invoke repro --stage fetch"),
