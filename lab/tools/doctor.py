@@ -37,7 +37,7 @@ UNSET_CACHE = "dvc cache dir --local --unset"
 CHOWN = "sudo chown -R $USER . && chmod -R u+rwX ."
 DVC_FIXES = {  # by what DVC complains of
     "dvc.lock": "git checkout HEAD -- dvc.lock",
-    "config file": "mv .dvc/config.local .dvc/config.local.broken",
+    "config file": "head .dvc/config .dvc/config.local ~/.config/dvc/config",  # one of them
     "tmp/dvc": "export DVC_SITE_CACHE_DIR=$HOME/.cache/dvc-site",  # where /var/tmp/dvc is another's
 }
 GPU_FIELDS = (

@@ -37,7 +37,8 @@ def environment() -> Iterator[None]:
     os.environ["PATH"] = f"{own}{os.pathsep}{os.environ.get('PATH', '')}"
     os.environ["SHELL"] = "/bin/sh"  # by which DVC runs stages; a service's own runs nothing
     os.environ.pop("DVC_STAGE", None)  # of another pipeline, in whose stage this runs
-    if os.environ.pop("PYTHONWARNINGS", ""):  # as errors, perhaps, and DVC's packages warn
+    os.environ.pop("PYTHONWARNINGS", None)  # as errors, perhaps, and DVC's packages warn
+    if sys.warnoptions:
         warnings.simplefilter("ignore")
     try:
         getpass.getuser()

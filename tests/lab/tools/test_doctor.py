@@ -145,8 +145,8 @@ DVC_STATES = {
     # how the state comes about, level, words of the line, its command
     "dvc.yaml": (overwrite("dvc.yaml", "stages: ["), "FAIL", "in line 2", ""),
     "a merge": (conflict, "FAIL", "dvc.lock' is invalid (possible merge conflict", RESTORE),
-    "half a config": (overwrite(CONFIG, "[cache\n dir"), "FAIL", "config file", "mv .dvc/con"),
-    "an unknown key": (overwrite(CONFIG, "[cach]\n dir = a"), "FAIL", "cach", "mv .dvc/config"),
+    "half a config": (overwrite(CONFIG, "[cache\n dir"), "FAIL", "config file", "head .dvc/"),
+    "an unknown key": (overwrite(CONFIG, "[cach]\n dir = a"), "FAIL", "cach", "head .dvc/config"),
     "no cache": (
         overwrite(CONFIG, "[cache]\n dir = /proc/none"),
         *("FAIL", "/proc cannot be written to (", "dvc cache dir --local --unset"),
