@@ -156,7 +156,7 @@ needs_user = pytest.mark.skipif(
     ("through", "environment"),
     [
         pytest.param(NAMELESS, {}, marks=needs_user),
-        ([], {"PYTHONWARNINGS": "error"}),
+        ([], {"PYTHONWARNINGS": "e::UserWarning"}),
         ([], {"SHELL": "/bin/false"}),
         ([], {"SHELL": "/nowhere/fish"}),
     ],
