@@ -71,10 +71,10 @@ def test_pages_of_two_gpus_are_whole_and_the_same_in_both_languages(measured, fo
 VISIT = """
 import sys
 from lab.core.process import run
-from lab.tools.record.parts import Part
+from lab.tools.record.parts import VisitPart
 from lab.tools.record.visit import record
 
-parts = [Part("bench_parallel", 1), Part("train", 1, "record_83")]
+parts = [VisitPart("bench_parallel", 1), VisitPart("train", 1, "record_83")]
 sys.exit(run(lambda: record("server", "smoke", 600, parts)))
 """
 
