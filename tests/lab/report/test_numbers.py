@@ -1,12 +1,13 @@
 """Numbers as the pages write them."""
 
 import math
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.report.language import speaking
+from lab.report.language import catalogue, speaking
 from lab.report.numbers import digits_beside, duration, duration_span, number, percent, span
 from lab.results.findings import Finding
 
@@ -45,23 +46,33 @@ def test_an_interval_has_the_digits_of_its_number():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"),
+    ("seconds", "english", "chinese"),
     [
-        (12.66, "13 s"),
-        (0.0123, "12 ms"),
-        (3.66e-6, "3.7 µs"),
-        (0.99999, "1.0 s"),
-        (2e-10, "0.20 ns"),
+        (12.66, "13 s", "13 秒"),
+        (0.0123, "12 ms", "12 毫秒"),
+        (3.66e-6, "3.7 µs", "3.7 微秒"),
+        (0.99999, "1.0 s", "1.0 秒"),
+        (2e-10, "0.20 ns", "0.20 纳秒"),
     ],
 )
-def test_seconds_have_the_unit_that_suits_them(seconds, text):
-    assert duration(seconds) == text
+def test_seconds_have_the_unit_that_suits_them(seconds, english, chinese):
+    assert duration(seconds) == english
+    with speaking("zh"):
+        assert duration(seconds) == chinese
+
+
+def test_labels_and_units_of_time_have_the_same_unit_in_chinese():
+    units = {"s": "秒", "ms": "毫秒", "µs": "微秒", "ns": "纳秒"}
+    told = {english: re.fullmatch(r"(?:.*\()?(s|ms|µs|ns)\)?", english) for english in catalogue()}
+    of_times = {english: units[found[1]] for english, found in told.items() if found}
+    assert {"Time (ms)", "µs"} <= of_times.keys()
+    for english, unit in of_times.items():
+        chinese = catalogue()[english]
+        assert chinese == unit or chinese.endswith(f"（{unit}）"), english
 
 
 def test_both_ends_of_a_time_have_the_unit_of_its_median():
     assert duration_span(Finding(0.9e-3, 0.4e-3, 1.2e-3)) == "400–1,200 µs"
-    with speaking("zh"):
-        assert duration(12.66) == "13 秒"
 
 
 @given(st.floats(1e-12, 1e12))
