@@ -78,9 +78,5 @@ def test_one_share_of_the_processor_stands_for_no_device(kind, devices, virtual)
     assert ("virtual" in trust(taken, "bench_async")[0]) is virtual
 
 
-def test_much_noise_has_a_remedy():
-    taken = BENCHMARK | {"device_kind": "cpu", "num_devices": 1, "controls": 0}
-    assert not any("remeasure" in each for each in trust(taken, "scaling"))
-    noisy = trust(taken | {"noisy_percent": 60.0}, "scaling")
-    assert any("invoke remeasure --stage scaling" in each for each in noisy)
+def test_a_stage_that_is_no_benchmark_has_no_trust_to_tell():
     assert trust({}, "train") == []
