@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from lab.core import process
 from lab.core.params import read_yaml
+from lab.data.datasets import DATA, SOURCE_FILE
 from lab.machine.devices import Devices
 from lab.nets.models import LeNet
 from lab.results.documents import read_conditions
@@ -27,6 +28,7 @@ from lab.training.run_params import TrainParams
 from stages.probe.__main__ import params_models
 from stages.train.__main__ import main
 from stages.train.findings import findings
+from stages.train.measure import one_run
 from stages.train.measure import results as train
 from stages.train.page.figures import BOOK_ACCURACY, TrainingRun, pairs_of
 from tests.helpers import ROOT, edit_params, errors, files, recipe, run_stage, small_run, write_data
@@ -249,6 +251,33 @@ def test_a_mistake_ends_train_with_its_code_and_nothing_written(
     assert all(line.startswith("ERROR: ") for line in lines), lines
     assert complaint in "\n".join(lines)
     assert files(project) - before == {".lab/last_error.json"}
+
+
+RUN = {"name": "one", "recipe": SETTINGS, "seed": 0, "devices": CPU}
+OTHER_RUNS = {
+    "run": {"name": "two"},
+    "recipe": {"recipe": SETTINGS.but(lr=0.1)},
+    "seed": {"seed": 1},
+    "devices": {"devices": HALVES},
+    "threads": {"devices": replace(CPU, threads=2)},
+    "kind of device": {"devices": replace(CPU, kind="cuda")},
+}
+OTHER_PLACES = {
+    "torch": lambda patch: patch.setattr(torch, "__version__", "3.0"),
+    "processor": lambda patch: patch.setattr(torch.backends.cpu, "get_cpu_capability", str),
+    "data": lambda patch: (DATA / SOURCE_FILE).write_text("{}"),
+    "code": lambda patch: patch.setattr(one_run, "code", lambda: [Path("params.yaml")]),
+}
+
+
+@pytest.mark.parametrize("differs", [*OTHER_RUNS, *OTHER_PLACES])
+def test_a_checkpoint_is_of_the_very_run(project, monkeypatch, differs):
+    """Or a run would resume another one's weights, and call them its own."""
+    write_data(project / "data")
+    key = one_run.checkpoint_key(**RUN)
+    assert one_run.checkpoint_key(**RUN) == key
+    OTHER_PLACES.get(differs, lambda patch: None)(monkeypatch)
+    assert one_run.checkpoint_key(**RUN | OTHER_RUNS.get(differs, {})) != key
 
 
 LOADED = """
