@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from lab.core.files import CONDITIONS, ROWS
 from lab.core.imports import closure, imports
 from lab.core.params import read_yaml
 from lab.data.sources import AIRFOIL, FASHION_FILES
 from stages.probe.__main__ import params_models
+from stages.together.measure.time_to_accuracy import NOTES_RUN, RECORDS
 from tests.helpers import ROOT
 
 STAGES = sorted(
@@ -88,6 +90,14 @@ def test_params_that_dvc_watches_are_those_the_stages_read():
             entry.split(".")[0] for entry in PIPELINE[stage]["params"] if isinstance(entry, str)
         }
         assert watched == set(model.model_fields), stage
+
+
+def test_together_depends_on_the_training_runs_that_it_reads():
+    """And on their recipes, one of which it compares with the notes'."""
+    runs, params = (NOTES_RUN, *RECORDS), PIPELINE["together"]["params"]
+    results = {f"reports/train/{run}/{name}" for run in runs for name in (CONDITIONS, ROWS)}
+    assert deps("together", "reports") == results
+    assert {"train.defaults", *(f"train.runs.{run}" for run in runs)} <= {*map(str, params)}
 
 
 def test_measured_stages_depend_on_the_hardware():
