@@ -32,6 +32,13 @@ def test_failure_in_a_worker_is_not_lost():
         parallel_map(pool, fail_at, [1, 2])
 
 
+@pytest.mark.parametrize("threads", [2, 3])  # one of which is not the number of cores
+def test_a_pools_threads_compute_with_as_many_threads_as_asked(threads):
+    with thread_pool(2, threads) as pool:
+        jobs = [pool.submit(torch.get_num_threads) for _ in range(2)]
+    assert [job.result() for job in jobs] == [threads] * 2
+
+
 def test_jobs_side_by_side_have_one_thread_each():
     found = map_with_progress("test", lambda job: (job, torch.get_num_threads()), range(5), CPU)
     assert list(found.items()) == [(job, (job, 1)) for job in range(5)]

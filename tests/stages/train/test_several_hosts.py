@@ -17,8 +17,18 @@ from pathlib import Path
 
 import psutil
 import pytest
+import torch
+import torch.distributed as dist
 
-from tests.helpers import ROOT, edit_params, outlived, small_run, write_data
+from lab.machine.devices import Devices
+from lab.nets.models import LeNet
+from lab.parallel.local_ranks import run_on_ranks
+from lab.training.checkpoints import Checkpoints
+from lab.training.loop import Epoch, Progress
+from lab.training.processes import Group
+from lab.training.steps.by_name import model_and_step
+from stages.train.measure.one_run import resumed
+from tests.helpers import ROOT, edit_params, outlived, recipe, small_run, write_data
 
 pytestmark = pytest.mark.slow
 
@@ -121,3 +131,21 @@ def test_a_lost_host_comes_back_with_fewer_devices_and_the_weights_are_those_of_
     weights = (first / "models/whole.pt").read_bytes()
     assert (lost / "models/moved.pt").read_bytes() == weights
     assert not checkpoints(first) and not checkpoints(other)
+
+
+def epochs_at_the_start(device: torch.device, folder: Path) -> int:
+    """Where the run stands for a rank that is its host's only one; the first has trained more."""
+    os.environ["LOCAL_RANK"] = "0"
+    checkpoints = Checkpoints("run", folder / os.environ["RANK"])
+    net = LeNet(torch.Generator().manual_seed(0))
+    model, _ = model_and_step(net, [device], recipe(strategy="ddp"), Group())
+    epochs = [Epoch(1, 2.3, 0.1, 4.0), Epoch(2, 1.6, 0.6, 2.0)][dist.get_rank() :]
+    checkpoints.save(len(epochs), 0, model.state() | Progress(epochs).state())
+    reached = len(resumed("run", model, checkpoints).epochs)
+    model.close()
+    return int(model.processes.total(torch.tensor(reached)))
+
+
+def test_the_latest_checkpoint_of_all_hosts_counts(tmp_path):
+    devices = Devices("cpu-virtual", [torch.device("cpu")] * 2, 1)
+    assert run_on_ranks(2, devices, epochs_at_the_start, tmp_path) == 2 + 2
