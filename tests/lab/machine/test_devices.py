@@ -3,7 +3,7 @@ import torch
 
 from lab.core.shared_params import DeviceParams
 from lab.machine import devices, limits, torch_build
-from lab.machine.devices import for_ranks, resolve, threads_per_device
+from lab.machine.devices import allow_tf32, for_ranks, resolve, threads_per_device
 from lab.machine.limits import usable_cores
 
 AUTO = DeviceParams(cpu_threads="auto")
@@ -78,6 +78,16 @@ def test_quota_and_omp_threads_limit_the_cores(monkeypatch, cores, quota, omp_th
     monkeypatch.setattr(limits, "allowed_cores", lambda: list(range(cores)))
     monkeypatch.setenv("OMP_NUM_THREADS", omp_threads)
     assert usable_cores() == usable
+
+
+@pytest.mark.parametrize(
+    ("precision", "convolutions", "products"),
+    [("default", True, False), ("tf32", True, True), ("fp32", False, False)],
+)
+def test_tf32_is_where_a_precision_has_it(precision, convolutions, products):
+    allow_tf32(precision)
+    assert torch.backends.cudnn.allow_tf32 == convolutions
+    assert torch.backends.cuda.matmul.allow_tf32 == products
 
 
 @pytest.mark.parametrize(
