@@ -21,16 +21,18 @@ def usual(stage=STAGE):
     return expected_seconds(stage, read_yaml(PARAMS_FILE))
 
 
-def test_own_times_of_the_same_params_count_before_the_committed_runs(project, capsys):
+@pytest.mark.parametrize("key", [f"{STAGE}.book_size", "bench.starts"])
+def test_own_times_of_the_same_params_count_before_the_committed_runs(project, capsys, key):
     write_times(COMMITTED, Times({STAGE: {digest(STAGE, read_yaml(PARAMS_FILE)): 40.0}}))
     assert usual() == 40.0
     remember(STAGE, 20.04)
     assert usual() == 20.0
-    before = read_yaml(PARAMS_FILE)[STAGE]["book_size"]
-    edit_params({f"{STAGE}.book_size": 7})
+    section, name = key.split(".")
+    before = read_yaml(PARAMS_FILE)[section][name]
+    edit_params({key: 7})
     assert usual() is None
     remember(STAGE, 1.0)
-    edit_params({f"{STAGE}.book_size": before})
+    edit_params({key: before})
     assert usual() == 20.0, "which a run with other params did not overwrite"
     announce(STAGE)
     assert capsys.readouterr().err == "# bench_async, about 20 s\n"

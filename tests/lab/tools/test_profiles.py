@@ -28,6 +28,13 @@ def test_laptop_lists_what_the_others_change():
     assert {key for key in others if key.rpartition(".")[0] not in added} == keys("laptop") - added
 
 
+def test_a_profile_has_nothing_of_the_one_before(project):
+    study = profiles.merge("study")
+    profiles.write_profile("smoke")
+    profiles.write_profile("study")
+    assert (project / "params.yaml").read_text() == study
+
+
 @pytest.mark.parametrize("name", ["smoke", "laptop", "study", "full"])
 def test_every_profile_fits_all_stages_and_keeps_the_comments(project, capsys, name):
     profiles.write_profile(name)
