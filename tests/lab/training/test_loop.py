@@ -1,4 +1,5 @@
 import functools
+from itertools import count
 
 import pytest
 import torch
@@ -178,12 +179,19 @@ def undisturbed(num_devices):
 
 @pytest.mark.parametrize("num_devices", [1, 2])
 @pytest.mark.parametrize("after", [1, 13, 20, 29])
-def test_an_ended_run_resumes_to_the_same_bits(num_devices, after, saves_after_each_step):
-    """10 steps an epoch: inside an epoch, on its end, or after the last step but one."""
+def test_an_ended_run_resumes_to_the_same_bits(
+    num_devices, after, saves_after_each_step, monkeypatch
+):
+    """10 steps an epoch: inside an epoch, on its end, or after the last step but one.
+
+    Each part of an epoch takes a second, on a clock that moves when it is read.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop, "SAVE_EVERY_S", 3600.0)
         whole, yields = undisturbed(num_devices)
     assert len(yields) == 3
+    readings = count()
+    monkeypatch.setattr(loop, "read_clock", lambda devices: next(readings))
     saved = run(small_batch_norm_net(), num_devices)[1]
     progress, state = saved[after - 1]
     assert len(progress.epochs) * 10 + len(progress.losses) == after
@@ -192,6 +200,7 @@ def test_an_ended_run_resumes_to_the_same_bits(num_devices, after, saves_after_e
     assert results_of(resumed) == results_of(whole)
     assert same_state(rest[-1][1], yields[-1][1])
     assert [e.epoch for e in resumed if e.resumed] == ([after // 10 + 1] if after % 10 else [])
+    assert [e.seconds for e in resumed] == [10, 10, 10]
 
 
 HOW = {
