@@ -257,13 +257,12 @@ def test_without_packages_the_doctor_says_so(installed):
         ("1, Exclusive_Process, 0, 0, 9, 0x1", "FAIL", "GPU 1 ", "sudo nvidia-smi -i 1 -c DEFAULT"),
         ("0, Default, 0, 72000, 143771, 0x1", "warn", "70.3 of 140.4 GiB", "nvidia-smi"),
         ("0, Default, 98, 520, 143771, 0x1", "warn", "98 %", "nvidia-smi"),
-        ("0, Default, 0, 0, 143771, 0x0000000000000064", "warn", "throttled", "nvidia-smi -i 0"),
-        ("0, Default, 0, 520, 143771, 0x3", "", "", ""),
+        ("0, Default, 0, 520, 143771, 0x0000000000000113", "", "", ""),
         ("0, Default, [N/A], [N/A], [N/A], [Not Supported]", "", "", ""),
         ("Driver/library version mismatch; exit 18", "warn", "mismatch", "sudo reboot"),
         ("No devices were found; exit 6", "warn", "No devices", "nvidia-smi"),
     ],
-    ids=["exclusive", "full", "busy", "throttled", "idle", "part of one", "updated", "none"],
+    ids=["exclusive", "full", "busy", "idle", "part of one", "updated", "none"],
 )
 def test_gpu_state_is_named(fake_nvidia_smi, script, level, words, fix):
     said, _, end = script.partition("; ")
@@ -271,6 +270,17 @@ def test_gpu_state_is_named(fake_nvidia_smi, script, level, words, fix):
     found = wrong(doctor.gpus)
     assert [each.level for each in found] == [level] * bool(level)
     assert all(words in each.text and each.fix.startswith(fix) for each in found)
+
+
+NVML = {"cap": 0x4, "hardware": 0x8, "software heat": 0x20, "heat": 0x40, "power brake": 0x80}
+
+
+@pytest.mark.parametrize("reason", NVML)
+def test_each_way_to_throttle_a_gpu_by_power_or_heat_is_named(fake_nvidia_smi, reason):
+    fake_nvidia_smi(f"echo '0, Default, 0, 0, 143771, {NVML[reason]:#018x}'")
+    finding = only(doctor.gpus)
+    assert finding.level == "warn" and "throttled" in finding.text
+    assert finding.fix.startswith("nvidia-smi -i 0")
 
 
 def test_hanging_driver_is_named(fake_nvidia_smi, monkeypatch):
