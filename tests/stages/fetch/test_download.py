@@ -118,6 +118,17 @@ def test_no_source_is_an_error_where_params_say_so_or_an_own_mirror_is_named(mir
         fetch(if_unreachable="synthetic")
 
 
+def test_data_that_are_fetched_by_half_have_no_source(mirror, monkeypatch):
+    """Or images that are published by now would pass for look-alikes, which all were before."""
+    fetch()
+    put(mirror / "airfoil/airfoil_self_noise.dat", b"<html>log in</html>")
+    monkeypatch.setenv("LAB_DATA_MIRROR", str(mirror))
+    with pytest.raises(download.WrongContentError):
+        fetch()
+    assert len(datasets.read_fashion_mnist("train").images) == 20, "the published ones"
+    assert not (datasets.DATA / datasets.SOURCE_FILE).exists()
+
+
 @pytest.mark.parametrize("way", ["a folder", "an address"])
 def test_other_bytes_are_never_replaced_by_look_alikes(mirror, address, monkeypatch, way):
     put(mirror / "fashion-mnist/train-labels-idx1-ubyte.gz", b"<html>log in</html>")

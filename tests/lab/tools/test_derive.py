@@ -1,0 +1,56 @@
+"""DVC takes changed metrics for results, where nothing else changed."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from dvc.repo import Repo
+
+from lab.core.params import read_yaml
+from lab.tools.derive import accept
+
+PIPELINE = """\
+stages:
+  train:
+    matrix: {run: [one]}
+    cmd: a
+    deps: [code]
+    outs: [models/one.pt]
+    metrics: [{reports/train/one/metrics.json: {cache: false}}]
+"""
+METRICS = Path("reports/train/one/metrics.json")
+
+
+@pytest.fixture
+def trained(tmp_path, monkeypatch):
+    """A project of which DVC knows all results."""
+    monkeypatch.chdir(tmp_path)
+    Path("dvc.yaml").write_text(PIPELINE)
+    for path in map(Path, ("code", "models/one.pt", METRICS)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("made")
+    with Repo.init(no_scm=True) as repo:
+        repo.commit(force=True)
+
+
+def accepted() -> set[tuple[str, str]]:
+    """What DVC holds for the run's deps and results: each path with its hash."""
+    run = read_yaml(Path("dvc.lock"))["stages"]["train@one"]
+    return {(each["path"], each["md5"]) for each in run["deps"] + run["outs"]}
+
+
+def test_metrics_are_accepted_in_a_clone_without_weights(trained):
+    before = accepted()
+    for folder in ("models", ".dvc/cache"):
+        shutil.rmtree(folder)
+    METRICS.write_text("another")
+    accept([METRICS])
+    assert {path for path, _ in accepted() - before} == {METRICS.as_posix()}
+
+
+def test_metrics_are_not_accepted_where_the_code_changed_as_well(trained):
+    before = accepted()
+    for path in (Path("code"), METRICS):
+        path.write_text("another")
+    accept([METRICS])
+    assert accepted() == before
