@@ -23,7 +23,6 @@ PARAMS = Params(
     bench_parallel=ParallelParams(sizes=[4, 8]),
 )
 CPUS = [torch.device("cpu")] * 2
-GPUS = [torch.device("cuda", 0), torch.device("cuda", 1)]
 
 
 @pytest.fixture(scope="module")
@@ -72,36 +71,3 @@ def test_each_chain_is_a_power_of_the_matrix_and_the_work_is_the_same():
             expected = torch.linalg.matrix_power(matrices[0].double(), power)
             for end in ends:
                 torch.testing.assert_close(end.double(), expected, rtol=1e-3, atol=1e-6)
-
-
-def test_the_wait_without_an_argument_misses_the_other_gpus_longer_job(monkeypatch):
-    """On a clock that knows how long each GPU has work; the second has twice as much."""
-    now, busy_until = 0.0, dict.fromkeys(GPUS, 0.0)
-
-    def wait(devices: list[torch.device]) -> None:
-        nonlocal now
-        now = max([now, *(busy_until[device] for device in devices)])
-
-    def read_clock(devices: list[torch.device]) -> float:
-        wait(devices)
-        return now
-
-    def job_on(gpu: torch.device) -> two_devices.Job:
-        def job() -> None:
-            busy_until[gpu] = max(now, busy_until[gpu]) + 1
-
-        return job
-
-    monkeypatch.setattr(two_devices, "read_clock", read_clock)
-    monkeypatch.setattr(two_devices, "synchronize", wait)
-    monkeypatch.setattr(two_devices, "random_matrices", lambda *_: GPUS)
-    monkeypatch.setattr(two_devices, "job_on", job_on)
-    monkeypatch.setattr(torch.cuda, "synchronize", lambda device=0: wait([GPUS[device]]))
-    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
-    found = two_devices.measure_waits(PARAMS, Devices("cuda", GPUS, threads=1), 0)
-    assert {m.variant: m.values for m in found} == {
-        "wait without an argument": (1e3,) * 2,
-        "wait for the current GPU": (1e3,) * 2,
-        "wait for both GPUs": (2e3,) * 2,
-    }
-    assert {m.x for m in found} == {8}, "the largest size"
