@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from lab.data import synthetic
 from lab.nets.models import LeNet
-from lab.optim.update_rules import RULES
 from lab.training import loop
 from lab.training.loop import SAVE_EVERY_S, _SaveTimer
 from lab.training.processes import Alone
@@ -41,7 +40,7 @@ def test_steps_that_pause_are_those_that_do_not():
     assert sizes == [4, 4, 4]
 
 
-@pytest.mark.parametrize("optimizer", RULES)
+@pytest.mark.parametrize("optimizer", ["sgd", "momentum", "adam"])  # no state, one part, more
 def test_warming_up_leaves_weights_and_the_optimizers_state_alone(optimizer):
     net = LeNet(torch.Generator().manual_seed(0))
     state = trainer(optimizer=optimizer).model.state()
