@@ -27,47 +27,40 @@ def ready(project):
     return project
 
 
-def test_a_record_has_what_was_finished_and_leaves_the_results_alone(ready):
-    kept = ready / references.REFERENCE / "my.machine"
+def test_a_visit_has_what_was_finished_and_the_next_one_goes_on_with_what_is_lacking(ready):
+    path, kept = (references.REFERENCE / name for name in ("my.machine.json", "my.machine"))
     (kept / "of_an_earlier_visit").mkdir(parents=True)
     (kept / "of_an_earlier_visit" / "rows.csv").touch()
-    parts = [VisitPart("no_such_stage", 1), VisitPart("bench_parallel", 9)]
-    record("my.machine", "smoke", 600, parts)
-    document = references.read_reference(references.REFERENCE / "my.machine.json")
-    assert document["profile"] == "smoke"
-    assert document["hardware"]["cpu"]["usable_cores"] >= 1
-    assert set(document["gpu"]) == {"versions", "before", "after"}
-    assert document["stages"]["no_such_stage"] == "failed with exit code 1"
-    assert document["stages"]["bench_parallel"]["seconds"] > 0
-    [taken] = references.taken_of(document).values()
-    assert taken.conditions["starts"] == 1, "the profile's params"
-    assert files(kept) == {"bench_parallel/rows.csv"}
+    absent, trains = VisitPart("no_such_stage", 1), VisitPart("train", 1, "record_83")
+    parallel = VisitPart("bench_parallel", 1)  # in one start, which decides nothing
+
+    def visit(*parts):
+        record("my.machine", "smoke", 600, parts)
+        return references.read_reference(path)
+
+    first = visit(absent, trains, parallel)
+    assert first["profile"] == "smoke"
+    assert first["hardware"]["cpu"]["usable_cores"] >= 1
+    assert set(first["gpu"]) == {"versions", "before", "after"}
+    assert first["stages"]["no_such_stage"] == "failed with exit code 1"
+    assert first["stages"]["bench_parallel"]["seconds"] > 0
+    taken = references.taken_of(first)
+    assert taken["bench_parallel"].conditions["starts"] == 1, "the profile's params"
+    assert files(kept) == {"bench_parallel/rows.csv", "train/record_83/rows.csv"}
     experiments = {row["experiment"] for row in read_rows(kept / "bench_parallel" / "rows.csv")}
     assert {"products", "the notes' run"} <= experiments
     assert (ready / "reports" / "bench_parallel" / "metrics.json").read_text() == "{}"
     assert (ready / "params.yaml").read_text() == committed_params()
 
-
-def test_the_next_visit_to_such_a_machine_goes_on_with_what_is_lacking(ready):
-    path, trains = references.REFERENCE / "again.json", VisitPart("train", 1, "record_83")
-    parallel = VisitPart("bench_parallel", 1)  # in one start, which decides nothing
-
-    def visit(*parts):
-        record("again", "smoke", 600, parts)
-        return references.read_reference(path)
-
-    first, second = visit(trains), visit(trains, parallel)
+    second = visit(trains, parallel, VisitPart("another_such_stage", 1))
     assert second["stages"]["train/record_83"] == first["stages"]["train/record_83"]
-    assert files(path.with_suffix("")) == {"bench_parallel/rows.csv", "train/record_83/rows.csv"}
-    third = visit(trains, parallel, VisitPart("no_such_stage", 1))
-    assert third["stages"]["train/record_83"] == first["stages"]["train/record_83"]
-    assert third["stages"]["bench_parallel"] != second["stages"]["bench_parallel"]
-    assert third["stages"]["no_such_stage"] == "failed with exit code 1"
+    assert second["stages"]["bench_parallel"] != first["stages"]["bench_parallel"]
+    assert second["stages"]["another_such_stage"] == "failed with exit code 1"
 
-    software = third["hardware"]["software"] | {"torch": "1.0"}
-    path.write_text(json.dumps(third | {"hardware": third["hardware"] | {"software": software}}))
+    software = second["hardware"]["software"] | {"torch": "1.0"}
+    path.write_text(json.dumps(second | {"hardware": second["hardware"] | {"software": software}}))
     assert list(visit(trains)["stages"]) == ["train/record_83"], "of another machine nothing stays"
-    assert files(path.with_suffix("")) == {"train/record_83/rows.csv"}
+    assert files(kept) == {"train/record_83/rows.csv"}
 
 
 @pytest.mark.parametrize(
