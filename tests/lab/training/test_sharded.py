@@ -36,8 +36,7 @@ def expected(name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "num_devices"),
-    [("lenet_he", 2), ("lenet_he", 8), pytest.param("resnet18", 2, marks=pytest.mark.slow)],
+    ("name", "num_devices"), [("lenet_he", 2), ("lenet_he", 8), ("convnet", 2)]
 )
 def test_threads_give_the_bits_of_one_device(name, num_devices):
     assert hash_of(go_on(*start(name, num_devices), name)) == expected(name)
