@@ -15,7 +15,7 @@ from tests.pipeline.conftest import commit, shell
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-SMALL = {"NAME": "of-a-test", "PROFILE": "smoke", "BUDGET": 120}
+SMALL = {"NAME": "of-a-test", "PROFILE": "smoke", "BUDGET": 60}
 
 
 def read(path):
