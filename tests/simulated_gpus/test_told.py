@@ -40,12 +40,15 @@ def draw(work: Path) -> Path:
     return work / "reports"
 
 
-def test_pages_of_two_gpus_are_whole_and_the_same_in_both_languages(measured, folder_of, tmp_path):
+def test_pages_of_gpus_are_whole_and_the_same_in_both_languages(measured, folder_of, tmp_path):
     for stage in ON_TWO:
         measured(stage, 2)
-    shutil.copytree(folder_of(2), tmp_path / "work")
-    reports = draw(tmp_path / "work")
-    for stage in ON_TWO:
+    measured("scaling", 4)
+    work = tmp_path / "work"
+    shutil.copytree(folder_of(2), work)
+    shutil.copytree(folder_of(4) / "reports" / "scaling", work / "reports" / "scaling")
+    reports = draw(work)
+    for stage in (*ON_TWO, "scaling"):
         english, chinese = (
             text_of((reports / "pages" / f"{stage}{language}.html").read_text())
             for language in ("", ".zh")
