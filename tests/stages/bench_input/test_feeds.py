@@ -7,7 +7,14 @@ from lab.data.images import to_tensors
 from lab.data.loaders import book_images
 from lab.nets.models import to_float
 from stages.bench_input.__main__ import measure
-from stages.bench_input.measure.feeds import feeds, preprocess, read_images, resident_batches
+from stages.bench_input.measure import feeds as module
+from stages.bench_input.measure.feeds import (
+    feeds,
+    preprocess,
+    read_images,
+    resident_batches,
+    time_pass,
+)
 from stages.bench_input.measure.names import BOOK, NO_WORKERS, PERSISTENT, RESIDENT
 from stages.bench_input.measure.params import Params
 from tests.helpers import edit_params, write_data
@@ -50,6 +57,16 @@ def test_what_is_read_and_preprocessed_is_what_resident_images_are(project):
     read = read_images(stored.data, rows)
     assert [each.tolist() for each in read] == images[rows].tolist()
     assert torch.equal(preprocess(read, stored.transform), to_float(images[rows]))
+
+
+def test_a_pass_tells_the_rate_after_the_first_batch_and_an_epoch_at_that_rate(monkeypatch):
+    readings = iter([10.0, 15.0, 16.0, 17.0, 18.0])  # at the start, after each batch, at the end
+    monkeypatch.setattr(module, "read_clock", lambda devices: next(readings))
+    batches = [(torch.zeros(n, 1, 28, 28), torch.zeros(n)) for n in (8, 8, 4)]
+    found = time_pass(lambda: batches, torch.device("cpu"))
+    assert found.first_s == 5
+    assert found.per_image_s == pytest.approx(2 / 12)
+    assert found.epoch_s(20) == pytest.approx(8 + 59_980 / 6)
 
 
 def test_a_process_measures_what_the_page_and_the_claims_read(project):

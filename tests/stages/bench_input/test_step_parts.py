@@ -1,6 +1,6 @@
 import copy
 from concurrent.futures import ThreadPoolExecutor
-from itertools import accumulate
+from itertools import accumulate, count
 
 import pytest
 import torch
@@ -45,9 +45,16 @@ def test_a_timed_step_is_a_step_of_sgd_on_the_whole_batch_with_a_time_for_each_p
                 torch.testing.assert_close(p, q - module.LR * q.grad)
 
 
-def batch(count):
+def test_steps_of_a_warm_up_do_not_count():
+    first, second = count(1), count(11)
+    variants = {"book": lambda: {"load": next(first)}, "resident": lambda: {"load": next(second)}}
+    taken = module._take_turns(variants, warm_up=2, count=3, process=0)
+    assert taken == {"book": {"load": (3, 4, 5)}, "resident": {"load": (13, 14, 15)}}
+
+
+def batch(size):
     generator = torch.Generator().manual_seed(1)
-    return torch.rand(count, 1, 28, 28, generator=generator), torch.arange(count) % 10
+    return torch.rand(size, 1, 28, 28, generator=generator), torch.arange(size) % 10
 
 
 def weights(shapes):
