@@ -1,7 +1,8 @@
-"""Each claim's rule gives the verdicts that tests/claims_by_hand.yaml asks for."""
+"""Claims' rules give the verdicts, and findings the values, that tests/*_by_hand.yaml ask for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 import pytest
 from ruamel.yaml import YAML
 
@@ -10,11 +11,13 @@ from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict, decide
 from lab.results.derived import derivation_of
 from lab.results.findings import Finding, Samples
-from lab.results.measurements import Cell, Results
+from lab.results.measurements import Cell, Measurement, Results, by_seed
 from lab.results.reasons import Reason
 from tests.helpers import ROOT, claim_of
 
-TABLE = YAML(typ="safe").load(ROOT / "tests" / "claims_by_hand.yaml")
+TABLE, TOLD = (
+    YAML(typ="safe").load(ROOT / "tests" / f"{name}_by_hand.yaml") for name in ("claims", "told")
+)
 EXACT, VARIES = TABLE["exact"], TABLE["varies"]
 SAMPLES = 8  # the fewest that decide
 
@@ -116,3 +119,46 @@ def test_half_of_both_is_inconclusive(claim_id):
     claim = claim_of(claim_id)
     for mixed in found(claim, half_of_both(VARIES[claim_id])):
         assert decide(mixed, claim.holds) is Verdict.INCONCLUSIVE, mixed
+
+
+def told(stage: str) -> Mapping[str, Finding]:
+    """What a stage makes of its rows in the table."""
+    rows = [
+        row
+        for experiment, variants in TOLD[stage]["rows"].items()
+        for label, held in variants.items()
+        for row in rows_of(experiment, label, held)
+    ]
+    conditions = TOLD[stage].get("conditions", {})
+    return derivation_of(stage).findings(Results(rows, conditions))
+
+
+def rows_of(
+    experiment: str, label: str, held: Values | Mapping[float, Values]
+) -> Iterator[Measurement]:
+    """A variant's numbers, at each x if the table names any."""
+    variant, *columns = label.split("/")
+    cells = {name: as_cell(text) for name, text in (each.split("=") for each in columns)}
+    for x, numbers in (held if isinstance(held, Mapping) else {0: held}).items():
+        yield by_seed(experiment, variant, np.atleast_1d(numbers), x, **cells)
+
+
+def as_cell(text: str) -> Cell:
+    """What a file of rows would hold."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+@pytest.mark.parametrize("stage", TOLD)
+def test_findings_have_the_values_that_were_worked_out_by_hand(stage):
+    found, by_hand = told(stage), TOLD[stage]["findings"]
+    assert {name: found[name].value for name in by_hand} == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize("stage", TOLD)
+def test_every_finding_is_in_one_of_the_tables(stage):
+    claims = map(claim_of, [*EXACT, *VARIES])
+    judged = {name for claim in claims if claim.stage == stage for name in claim.deciding}
+    assert told(stage).keys() <= judged | TOLD[stage]["findings"].keys()

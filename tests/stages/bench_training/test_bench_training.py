@@ -11,7 +11,7 @@ from stages.bench_training.measure import variants as variants_module
 from stages.bench_training.measure.params import TrainingParams
 from stages.bench_training.measure.race import Race
 from stages.bench_training.measure.variants import Machine, lacking, variants_of
-from tests.made_up import findings, measurements
+from tests.made_up import measurements
 
 PARAMS = TrainingParams(
     starts=8,
@@ -32,32 +32,6 @@ PEERS = PARAMS.model_copy(update={"peers": True})
 @pytest.fixture(autouse=True)
 def without_lightning(monkeypatch):
     monkeypatch.setattr(variants_module, "has_lightning", lambda: False)
-
-
-# by kind of device; a part of a peak or limit is the time that one would take over that taken
-EXPECTED = {
-    "cpu-virtual": {
-        "lenet_bf16_of_peak": 1.6 / 20,  # 1.6 GFLOP at 1000 a second
-        "lenet_fp32_of_limit": (10 + 3) / 30,  # convolutions by vectors, pooling by bytes
-        "lenet_bf16_of_limit": (2 + 3) / 20,
-        "lenet_filled": 1.6 / 2.0,
-    },
-    "cuda": {
-        "lenet_bf16_speedup": 90 / 10,  # the fastest of both in bfloat16
-        "lenet_bf16_over_fp32": 25 / 20,  # strict float32
-        "lenet_fp32_of_peak": 8 / 25,
-        "lenet_tf32_of_peak": 4 / 25,
-        "lenet_bf16_of_peak": 1.6 / 10,
-    },
-}
-
-
-@pytest.mark.parametrize("kind", EXPECTED)
-def test_a_variant_is_compared_in_its_own_arithmetic(kind):
-    found = findings("bench_training", measurements("bench_training", kind), kind)
-    assert {name: found[name].value for name in EXPECTED[kind]} == pytest.approx(
-        EXPECTED[kind], rel=1e-3
-    )
 
 
 @pytest.mark.parametrize(("workers", "ms"), [(0, 90), (4, 100)])
