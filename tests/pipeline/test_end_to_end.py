@@ -197,7 +197,7 @@ TASKS = {  # a command, and what it prints or a file that it leaves
         r"(?s)reports/landscapes/metrics\.json.*Stage 'landscapes' didn't change",
     ),
     "new": ("invoke new made_up --book 12.5 --question 'Does it help?'", "stages/made_up/page"),
-    "doctor": ("invoke doctor", r"(?m)^ok +dvc lock: "),
+    "doctor": ("invoke doctor", r"(?m)^ok +data: "),
     "profile": ("invoke profile laptop", "is the laptop profile"),
     "clean": ("invoke clean", "Removing .lab/"),
 }

@@ -49,7 +49,7 @@ def test_a_rank_has_the_threads_that_its_launcher_counted(
 def test_a_step_that_cannot_fit_is_refused_before_any_work(monkeypatch):
     """One replica on a device, or two that share it; half of the bytes in bfloat16."""
     cpu, deep = torch.device("cpu"), {"net": "convnet_deep", "batch_size": 512}
-    monkeypatch.setattr(placement, "memory_bytes", lambda device: 0.2 * 2**30)
+    monkeypatch.setattr(placement, "memory_bytes", lambda: 0.2 * 2**30)
     one, two = (settings(**deep, num_gpus=count) for count in (1, 2))
     with pytest.raises(SpaceError) as refused:
         check_step_fits("big", one, "fp32", [cpu])
