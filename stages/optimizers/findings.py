@@ -5,8 +5,6 @@ from functools import partial
 from math import hypot
 from statistics import fmean
 
-import numpy as np
-
 from lab.results.findings import (
     AS_LONG,
     Finding,
@@ -235,12 +233,12 @@ def best_rates(results: Results) -> dict[str, Finding]:
 
 def cost_of_a_tenth(results: Results, rule: str) -> Samples:
     """The excess on airfoil at a tenth of the best rate, over that at the best."""
-    by_rate = results.series("rates", rule, problem="airfoil")
-    if not by_rate:
-        return results.samples("rates", rule, problem="airfoil")
-    best = min(by_rate, key=lambda m: np.nan_to_num(np.median(m.values), nan=np.inf))
-    tenth = min(by_rate, key=lambda m: abs(m.x - best.x / 10))
-    return Samples(tenth.values) / Samples(best.values)
+    best = results.one("best_rate", rule, problem="airfoil")  # other seeds chose the rate
+    tenth = best.x / 10 if best else 0.0
+    rates = results.xs("rates", rule, problem="airfoil")
+    nearest = min(rates, key=lambda rate: abs(rate - tenth), default=tenth)
+    at_tenth = results.samples("rates", rule, nearest, problem="airfoil")
+    return at_tenth / results.samples("best_rate", rule, problem="airfoil")
 
 
 def of_whole(function: Callable[..., float], *series: Samples) -> Samples:
