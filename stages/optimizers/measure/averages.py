@@ -98,10 +98,13 @@ def corrections(task: Problem, num_seeds: int, seed: int) -> Iterator[Measuremen
 def momentum_at(
     task: Problem, rates: Mapping[str, float], num_seeds: int, seed: int
 ) -> Iterator[Measurement]:
-    """Momentum's excess after two epochs at each rate: each seed's mean."""
+    """Momentum's excess after two epochs at each rate: each seed's mean.
+
+    Its runs are none of the sweep's, which chose one of the rates.
+    """
     rule = partial(update_rules.momentum, beta=0.9)
     for chosen, rate in rates.items():
-        [means] = mean_excess(task, rule, rate, num_seeds, (2,), seed)
+        [means] = mean_excess(task, rule, rate, num_seeds, (2,), seed + 2 * num_seeds)
         yield by_seed("momentum_at", "momentum 0.9", means, rate, chosen=chosen)
 
 
