@@ -41,6 +41,7 @@ def test_verdict_is_that_of_the_whole_interval(interval, ends):
         ([REFUTED, NOT_TESTABLE], NOT_TESTABLE),
         ([CONFIRMED, REFUTED, INCONCLUSIVE], DEPENDS),
         ([REFUTED, INCONCLUSIVE], INCONCLUSIVE),
+        ([INCONCLUSIVE, NOT_TESTABLE], NOT_TESTABLE),
         ([NOT_TESTABLE, NOT_TESTABLE], NOT_TESTABLE),
     ],
 )

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
@@ -12,8 +12,8 @@ import pytest
 from lab.claims.agreement import agreement_of
 from lab.claims.claim import Claim, Kind, Need, Text
 from lab.claims.ledger import ledger
-from lab.claims.rules import Verdict
-from lab.claims.verdicts import NO_REASON, Judgement, judge, rows_of
+from lab.claims.rules import SINCE, Verdict
+from lab.claims.verdicts import NO_REASON, Judgement, false_verdicts, judge, rows_of
 from lab.results.diff import Taken
 from lab.results.findings import Samples, exact, median, ratio
 from lab.results.measurements import Results
@@ -123,6 +123,17 @@ def test_what_a_processor_shows_of_gpus_is_our_own_question():
         assert [row["kind"] for row in rows_of([found])] == [kind.value]
 
 
+@pytest.mark.parametrize("days", [-5, 0, 5])
+def test_a_rule_is_fixed_before_what_times_of_a_later_day_say(days):
+    """Later than the claim's own day, and than that of the standard."""
+    claims = [but(claim, since=SINCE + timedelta(days)) for claim in (TIMED, COUNTED)]
+    last = SINCE + timedelta(max(days, 0))
+    for day, fixed in ((last, False), (last + timedelta(1), True)):
+        timed, counted = (judge(each, evidence(measured_on=day.isoformat())) for each in claims)
+        assert timed.rule_was_fixed == counted.rule_was_fixed == timed.tests_its_rule == fixed
+        assert not counted.tests_its_rule, "a count comes out as it was known to"
+
+
 # --- every entry of the ledger, where everything is there ---
 
 
@@ -229,6 +240,15 @@ EIGHT = [1.0] * 8
 def finding(claim_id: str, verdict: Verdict, *samples: float) -> Judgement:
     estimate = median(Samples(samples)) if samples else None
     return Judgement(claim_of(claim_id), verdict, estimate, "cpu", NO_REASON, "times as fast")
+
+
+def test_false_verdicts_to_expect_are_one_chance_for_each_interval_that_may_decide():
+    """An eighth sample's interval misses with 2 / 2 ** 8, a fourth's with 1 %."""
+    judged = [finding("A4", CONFIRMED, *EIGHT[:n]) for n in (8, 4, 3, 0)]
+    of_cases = replace(judged[0], cases=(judged[0], judged[1]))
+    assert false_verdicts(judged) == pytest.approx(2 / 256 + 0.01)
+    assert false_verdicts([of_cases]) == pytest.approx(2 / 256 + 0.01)
+    assert false_verdicts([replace(judged[0], finding=exact(3))]) == 0
 
 
 def test_only_what_both_runs_decide_is_a_pair():

@@ -188,6 +188,18 @@ def test_lars_ignores_the_scale_of_the_gradient():
         assert after == pytest.approx(x - 2.0 * 0.01 * 5.0 * g), "5 is the length of x"
 
 
+@pytest.mark.parametrize(
+    ("x", "g", "step"),
+    [([0.0, 0.0], [3.0, -4.0], [-0.06, 0.08]), ([3.0, 4.0], [0.0, 0.0], [-0.03, -0.04])],
+    ids=["a bias at its start", "no gradient"],
+)
+def test_lars_takes_steps_of_its_own_rate_where_a_norm_is_0(x, g, step):
+    rule = update_rules.lars(2.0, trust=0.01, weight_decay=0.5)
+    for kind in (np.array, torch.tensor):
+        after, _ = rule.update(kind(x), kind(g), rule.init(kind(x)))
+        assert np.asarray(after) - x == pytest.approx(step)
+
+
 def test_lars_with_momentum_and_weight_decay():
     rule = update_rules.lars(0.5, beta=0.9, trust=0.1, weight_decay=0.2)
     x, v = torch.tensor([1.0, 2.0, 2.0]), torch.zeros(3)

@@ -1,5 +1,6 @@
 """Variants on a clock of our own, the order of their turns, the control, and sizes that last."""
 
+import gc
 from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import chain, pairwise, repeat
@@ -21,6 +22,7 @@ from lab.timing.bench import (
     balanced_orders,
     balanced_turns,
     convolution,
+    in_unit,
     launch_bound,
     measure_over_launch,
     over_launch,
@@ -115,6 +117,27 @@ def test_what_lasts_is_called_once_to_warm_up_and_once_for_each_sample(clock):
     times = time_variants(variants, CPU, ONE_CALL, lasting=True)
     assert times == dict.fromkeys("AB", (0.25,) * 8)
     assert clock.calls == 2 * (1 + 8)
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_garbage_is_collected_in_no_sample(clock, on):
+    """And afterwards as before."""
+    collecting = []
+    (gc.enable if on else gc.disable)()
+    try:
+        variant = clock.variant(repeat(1.0))
+        variants = {"arm": lambda: (collecting.append(gc.isenabled()), variant())}
+        time_variants(variants, CPU, ONE_CALL)
+        assert collecting[-ONE_CALL.rounds :] == [False] * ONE_CALL.rounds
+        assert gc.isenabled() == on
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize(("unit", "value"), [("s", 2e-3), ("ms", 2), ("us", 2e3), ("ns", 2e6)])
+def test_seconds_are_told_in_a_unit(unit, value):
+    [found] = in_unit("call", 64, {"arm": (2e-3,)}, unit, DEVICES)
+    assert (found.values, found.unit) == (pytest.approx((value,)), unit)
 
 
 def test_coarse_clock_gives_no_sample_of_zero(clock, monkeypatch):

@@ -12,7 +12,7 @@ import torch
 from lab.machine.devices import Devices
 from lab.results.disturbances import LIMIT_PERCENT, disturbances_of
 from lab.results.measurements import Measurement, again, skip
-from lab.results.reasons import BUSY, GPU_BUSY, NEEDS_GPU, SLEPT, THROTTLED, Reason, joined
+from lab.results.reasons import BUSY, DRIFTED, GPU_BUSY, NEEDS_GPU, SLEPT, THROTTLED, Reason, joined
 from lab.timing import conditions as module
 from lab.timing.conditions import LoadMonitor, conditions
 from lab.timing.snapshot import Snapshot, between
@@ -54,6 +54,24 @@ def test_conditions_count_controls_noise_and_skips():
     assert devices == ["cpu-virtual", 1, 1]
     assert found["product_gflops_before"] == found["copy_gbs_after"] == 1.0
     assert not {"disturbed", "not_measurable"} & set(found)
+
+
+def test_starts_that_a_deadline_left_out_are_not_counted():
+    measured = [sampled(name, *[1.0] * 4) for name in ("arm", again("arm"), "other")]
+    assert conditions(measured, DEVICES, FastWatch(), starts=12)["starts"] == 4
+
+
+@pytest.mark.parametrize(
+    ("speed", "expected"),
+    [  # of three readings, 1 s, 4 s and 2 s, the median counts
+        (module.product_speed, 2 * 1024**3 / 2 / 1e9),
+        (module.copy_speed, 2 * 64 * 2**20 / 2 / 1e9),
+    ],
+)
+def test_speeds_are_counted_work_by_a_clocks_seconds(monkeypatch, speed, expected):
+    clock = iter([0, 1, 10, 14, 20, 22])
+    monkeypatch.setattr(module, "read_clock", lambda cpu: next(clock))
+    assert speed() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -115,13 +133,16 @@ def test_jobs_at_once_need_two_cores(monkeypatch, cores, quota, kind, jobs, meas
 
 @pytest.fixture
 def counters(monkeypatch):
-    """The counters of two cores, of this process and its child; another one has just ended."""
+    """The counters of two cores, of this process and its child; another one has just ended.
+
+    They count since the machine and the processes started, long before the watch.
+    """
 
     def ended() -> None:
         raise psutil.NoSuchProcess(1)
 
-    cores = [SimpleNamespace(user=0.0, system=0.0, idle=0.0, iowait=0.0) for _ in range(2)]
-    me, child = (SimpleNamespace(user=0.0, system=0.0, children_user=0.0) for _ in range(2))
+    cores = [SimpleNamespace(user=1e6, system=0.0, idle=1e6, iowait=0.0) for _ in range(2)]
+    me, child = (SimpleNamespace(user=1e3, system=0.0, children_user=0.0) for _ in range(2))
     children = [SimpleNamespace(cpu_times=each) for each in (ended, lambda: child)]
     process = SimpleNamespace(cpu_times=lambda: me, children=lambda recursive: children)
     monkeypatch.setattr(module.psutil, "cpu_times", lambda percpu: cores)
@@ -133,19 +154,24 @@ def counters(monkeypatch):
 def test_busy_percent_leaves_out_own_processes(counters):
     watch = FastWatch()
     for core in counters.cores:
-        core.user, core.system, core.idle, core.iowait = 50.0, 10.0, 30.0, 10.0
+        core.user += 50
+        core.idle += 30
+        core.system = core.iowait = 10.0
     assert watch.busy_percent() == 60
-    counters.me.user, counters.me.children_user = 20.0, 10.0
-    counters.child.user, counters.child.system = 40.0, 10.0
+    counters.me.user += 20
+    counters.me.children_user = 10.0
+    counters.child.user += 40
+    counters.child.system = 10.0
     assert watch.busy_percent() == 20
 
 
 def test_busy_percent_counts_usable_cores_only(counters, monkeypatch):
     monkeypatch.setattr(module, "allowed_cores", lambda: [0])
     watch = FastWatch()
-    counters.cores[0].idle, counters.cores[1].user = 10.0, 10.0
+    counters.cores[0].idle += 10
+    counters.cores[1].user += 10
     assert watch.busy_percent() == 0
-    counters.cores[0].user = 30.0
+    counters.cores[0].user += 30
     assert watch.busy_percent() == 75
 
 
@@ -220,3 +246,19 @@ def test_a_machine_is_busy_above_the_limit():
     both = disturbances_of({"busy_percent": 50.0, "disturbed": joined([SLEEP])})
     assert both == [Reason(BUSY, "50 % > 20 %"), SLEEP]
     assert disturbances_of({}) == disturbances_of({"busy_percent": float("nan")}) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "drifted"),
+    [
+        (100.0, 49.0, ["100 → 49 {}"]),
+        (49.0, 100.0, ["49 → 100 {}"]),
+        (100.0, 50.0, []),
+        (50.0, 100.0, []),
+    ],
+)
+@pytest.mark.parametrize(("name", "unit"), [("product_gflops", "GFLOP/s"), ("copy_gbs", "GB/s")])
+def test_a_machine_drifts_that_becomes_slower_or_faster(name, unit, before, after, drifted):
+    """By over a factor of two."""
+    found = disturbances_of({f"{name}_before": before, f"{name}_after": after})
+    assert found == [Reason(DRIFTED, text.format(unit)) for text in drifted]

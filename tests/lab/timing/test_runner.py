@@ -26,8 +26,9 @@ def test_each_start_is_a_process_with_one_median():
     assert gpu == SKIPPED
 
 
-def test_disturbed_start_is_remarked_on():
-    variant, _, gpu = measure_in_processes("started", 2, started.measure, NEVER, 0)
+@pytest.mark.parametrize("disturbed", [0, 1])
+def test_disturbed_start_is_remarked_on(disturbed):
+    variant, _, gpu = measure_in_processes("started", 2, started.measure, NEVER, disturbed)
     assert variant.values == (2.0, 3.0)
     assert variant.remark.startswith("disturbed: throttled: ")
     assert gpu == SKIPPED

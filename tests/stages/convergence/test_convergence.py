@@ -12,6 +12,7 @@ from lab.core.errors import ParamsError
 from lab.core.params import load
 from lab.data import synthetic
 from lab.data.datasets import Split
+from lab.data.images import Images
 from lab.machine.devices import Devices
 from lab.results.documents import read_results
 from lab.results.findings import Finding, Over
@@ -19,7 +20,12 @@ from lab.results.measurements import Results, by_seed, rows_of
 from lab.results.stats import Range
 from stages.convergence.__main__ import measure, settings
 from stages.convergence.findings import findings
-from stages.convergence.measure.epochs_to_target import climb
+from stages.convergence.measure.epochs_to_target import (
+    RunsToTarget,
+    RunToTarget,
+    climb,
+    measure_epochs,
+)
 from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, PLAIN, SCALED
 from stages.convergence.measure.params import Params
 from stages.convergence.page.figures import NetRuns, values
@@ -87,6 +93,22 @@ def test_a_small_real_run_repeats_and_has_all_variants(one_thread):
     assert all(0 < value <= 1 for m in epochs for value in m.values)
     ages = [m.columns["staleness"] for m in Results(first).series("short_run", PLAIN)]
     assert ages == [0, 1]
+
+
+class OfTwoMinds(RunsToTarget):
+    """Seeds that judge need 1 epoch at rate 4, and one more for each octave; others at rate 16."""
+
+    def run(self, lr, batch_size, i, step=None):
+        octaves = abs(np.log2(lr(99.0) / (4 if i < self.params.num_seeds else 16)))
+        return RunToTarget((1 + octaves,), (0.9,), "reached")
+
+
+def test_an_optimizers_rate_is_chosen_by_other_seeds_than_those_it_is_judged_by():
+    train_set = Images(torch.zeros(1), torch.zeros(1))
+    trainer = OfTwoMinds("lenet", 14, CONVERGENCE.lenet, train_set, train_set, 0)
+    found = Results(list(measure_epochs(trainer)))
+    assert found.samples("best_rate", LARS).values == (16,)
+    assert found.samples("epochs", LARS).values == (3,) * 8
 
 
 @pytest.mark.parametrize("best", [0.25, 1.0, 8.0])

@@ -8,6 +8,7 @@ import pytest
 from lab.data import synthetic
 from lab.results.measurements import Results, curve_of
 from stages.landscapes.findings import findings
+from stages.landscapes.measure import risks
 from stages.landscapes.measure.flat_points import SADDLE_LIMIT
 from stages.landscapes.measure.risks import overfitting, quadratic_features, sample_minimisers
 from tests import smallest
@@ -52,6 +53,17 @@ def test_half_of_the_directions_lead_down_from_the_books_saddle_and_from_random_
 def test_many_examples_have_their_minimum_near_that_of_the_risk():
     found = sample_minimisers(100_000, 3, np.random.default_rng(0))
     assert found == pytest.approx(1.0904, abs=0.02)
+
+
+def test_the_best_step_is_chosen_by_other_splits_than_those_it_is_judged_by(monkeypatch):
+    """The last two of four choose the first step, which the others find the worst."""
+    splits = iter([5, 5, -1, -1])
+    monkeypatch.setattr(
+        risks, "errors", lambda *args: (args[-1], np.where(args[-1] == 1, next(splits), 3.0))
+    )
+    found = Results(list(overfitting(synthetic.airfoil(0), 40, 2, np.random.default_rng(0))))
+    best = found.one("best_step", "other rows")
+    assert (best.x, best.values) == (1, (5, 5))
 
 
 def test_descent_on_few_rows_ends_at_their_least_squares():

@@ -16,8 +16,9 @@ from lab.data.sources import AIRFOIL
 from lab.optim import update_rules
 from lab.optim.objectives import standardise
 from lab.results.measurements import Results, by_seed
-from stages.optimizers.findings import findings, last_error
+from stages.optimizers.findings import cost_of_a_tenth, findings, last_error
 from stages.optimizers.measure import averages, quadratics, regression, sweeps
+from stages.optimizers.measure.names import BEST_RIVAL
 from stages.optimizers.measure.regression import batches, descend, initial, problem
 from tests import smallest
 from tests.helpers import ROOT
@@ -99,6 +100,54 @@ def test_what_averages_keep_is_what_algebra_says(found):
     sums = found.curves("geometric_sum")
     summed, formula = sums["summed"].y, sums["the notes' formula"].y
     assert formula[1:] == pytest.approx(summed[:-1]), "the notes' is the sum up to t - 1"
+
+
+LIKED = "Nesterov 0.9"
+
+
+def run_to_order(make_rule, rates, task, w, batch_size, num_steps, check_every, seed):
+    """Runs of seeds 10 and 11 that judge and of 12 and 13 that choose, and are of another mind.
+
+    Those that choose find the least rate and LIKED better than the others, by 1 each.
+    """
+    liked = (rates == rates[0])[:, None] + float(make_rule is sweeps.MAKE_RULE[LIKED])
+    chooses = np.isin(seed + np.arange(len(w)), [12, 13])
+    excess = np.stack([np.where(chooses, 3 - liked, 10 + liked)] * 3)
+    return regression.Trajectory(np.arange(3), excess, np.zeros(1), np.zeros(w.shape)[None])
+
+
+def test_what_is_the_best_is_chosen_by_other_seeds_than_those_it_is_judged_by(monkeypatch):
+    for module in (sweeps, averages):
+        monkeypatch.setattr(module, "descend", run_to_order)
+    task = small_problem()
+    chosen = sweeps.sweep(task, num_seeds=2, num_rates=3, seed=10)
+    rates = {"by other seeds": chosen.best_rate("momentum 0.9")}
+    found = Results(
+        [
+            *sweeps.by_rate("airfoil", chosen),
+            *sweeps.at_best_rates("airfoil", chosen),
+            *sweeps.epsilons("airfoil", task, chosen, seed=10),
+            *averages.momentum_at(task, rates, num_seeds=2, seed=10),
+        ]
+    )
+    assert min(value for m in found.measurements for value in m.values) == 10
+    for rule in found.variants("best_rate"):
+        best = found.one("best_rate", rule)
+        excess = 12 if rule in (LIKED, BEST_RIVAL) else 11
+        assert (best.x, best.values) == (chosen.rates[0], (excess, excess)), rule
+    assert found.xs("best_epsilon", "Adam") == [sweeps.EPSILONS[0]]
+    assert found.one("momentum_at", "momentum 0.9").values == (11, 11)
+
+
+RATES = {0.001: 9, 0.01: 6, 0.1: 3, 1.0: 2}  # the excess at each, of a seed that judges
+
+
+def test_a_tenth_is_of_the_rate_that_other_seeds_chose():
+    made = [
+        *(by_seed("rates", "Adam", [y], rate, problem="airfoil") for rate, y in RATES.items()),
+        by_seed("best_rate", "Adam", [RATES[0.1]], 0.1, problem="airfoil"),
+    ]
+    assert cost_of_a_tenth(Results(made), "Adam").values == (6 / 3,)
 
 
 def test_errors_left_are_relative_to_the_best_weights():

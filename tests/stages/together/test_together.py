@@ -133,6 +133,8 @@ def test_at_a_constant_rate_the_first_epoch_that_is_as_good_counts_for_each_seed
     assert found.median == 14.0
     assert found.accuracy == pytest.approx(83.5)
     assert seconds_to(RESULTS, BF16, 84) is None, "trained no further than 83 %"
+    exactly = Results([*epochs(BF16, 83, 0, 5.0, [83, 84])])
+    assert seconds_to(exactly, BF16, 83).epochs == (1,)
     longer = [replace(m, columns=m.columns | {"target": 84}) for m in MEASURED if m.variant == BF16]
     missed = seconds_to(Results(longer), BF16, 84)
     assert (missed.seconds, missed.reached) == ((10.0, 18.0), False), "one seed ends before"
@@ -216,6 +218,12 @@ def test_one_cycle_counts_to_its_end_and_by_the_mean_of_its_seeds():
     assert (found.seconds, found.reached, found.extrapolated) == ((4.0, 4.2), True, False)
     assert found.accuracy == pytest.approx(83.05)
     assert not seconds_to(RESULTS, ONE_CYCLE, 90).reached, "not in the end, where it counts"
+
+
+@pytest.mark.parametrize(("percents", "good"), [((81, 84), False), ((82, 84), True)])
+def test_of_one_cycle_the_mean_has_to_reach_the_accuracy(percents, good):
+    runs = (epochs(ONE_CYCLE, 83, seed, 4.0, [each]) for seed, each in enumerate(percents))
+    assert seconds_to(Results([m for run in runs for m in run]), ONE_CYCLE, 83).reached == good
 
 
 ONE_SEED = Results(
