@@ -177,24 +177,32 @@ def test_the_notes_run_tells_the_epochs_where_it_took_the_same_steps(
     assert bool(stage.notes_run(load(Params))) == known
 
 
-def test_a_run_of_several_seeds_has_the_seconds_of_each_since_its_own_start(project):
+@pytest.fixture
+def record_83(project):
+    """A run of two seeds."""
     folder = project / "reports" / "train" / "record_83"
     write_json(folder / "conditions.json", {"threads_per_device": 2, "net": "mlp"})
     rows = [
-        {"epoch": epoch, "seed": seed, "test_accuracy": 0.8, "seconds": 1.0, "device_kind": "cpu"}
+        {"epoch": epoch, "seed": seed, "test_accuracy": 0.84, "seconds": 1.0, "device_kind": "cpu"}
         for seed in (3, 4)
         for epoch in (1, 2)
     ]
     write_rows(folder, rows)
+
+
+def test_a_run_of_several_seeds_has_the_seconds_of_each_since_its_own_start(record_83):
     found = Results(list(stage.trained("record_83", 83)))
     for seed in (3, 4):
         assert found.samples("seconds", "record_83", seed=seed).values == (1.0, 2.0)
 
 
 def test_the_fastest_row_is_trained_with_more_seeds_and_so_is_one_that_then_is_faster(
-    params, monkeypatch
+    params, record_83, monkeypatch
 ):
-    """The second seed of one cycle is slow, and the row above it becomes the fastest."""
+    """The second seed of one cycle is slow, and the row above it becomes the fastest.
+
+    A record has the seeds with which `train` trained it, and no more.
+    """
     asked = []
 
     def call(name, function, recipe, seed, run, params):
@@ -205,12 +213,14 @@ def test_the_fastest_row_is_trained_with_more_seeds_and_so_is_one_that_then_is_f
         ]
 
     monkeypatch.setattr(stage, "call_in_subprocess", call)
-    monkeypatch.setattr(stage, "RECORDS", ())
+    monkeypatch.setattr(stage, "RECORDS", ("record_83",))
     results = Results(stage.measure(params))
     assert [seed for recipe, seed in asked if recipe == ONE_CYCLE] == [0, 1]
     assert [seed for recipe, seed in asked if recipe == MOMENTUM] == [0, 1, 2]
     assert len(asked) == len({recipe for recipe, _ in asked}) + 1 + 2
     assert findings(results)["best_to_83_s"].n == 3
+    assert len(results.series("seconds", "record_83")) == 2 * 2
+    assert findings(results)["record_83_s"].n == 2
 
 
 def test_one_cycle_counts_to_its_end_and_by_the_mean_of_its_seeds():
