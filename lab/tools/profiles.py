@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
 
 from lab.core.errors import ParamsError, instead_of
 from lab.core.files import write_atomically
@@ -20,6 +21,7 @@ from lab.core.params import PARAMS_FILE, check, read_yaml
 PROFILES = Path("profiles")
 LAPTOP = "laptop"
 OWN_PARAMS = "own params"  # which are no profile's
+COMMENTS = 28  # the column where they stand in params.yaml
 
 
 def check_params() -> int:
@@ -68,12 +70,22 @@ def _overlay(
     for key, value in changes.items():
         if value is None:
             base.pop(key, None)
-        elif isinstance(value, dict) and isinstance(base.get(key), dict):
+            continue
+        if key not in base:
+            if not _may_be_added(parents, key, of_runs):
+                raise ParamsError(
+                    f"{file}: {parents}{key}: not in {PARAMS_FILE}; add it there first"
+                )
+            base[key] = CommentedMap()
+            if not base.fa.flow_style():
+                # below a list that was made empty, ruamel drops the end of a line without a comment
+                base.yaml_add_eol_comment(file, key, COMMENTS)
+        if isinstance(value, dict) and isinstance(base[key], dict):
             _overlay(base[key], value, file, of_runs, f"{parents}{key}.")
-        elif key in base or _may_be_added(parents, key, of_runs):
-            base[key] = value
+            if not base[key]:  # a run that is not there, of which all is taken out
+                del base[key]
         else:
-            raise ParamsError(f"{file}: {parents}{key}: not in {PARAMS_FILE}; add it there first")
+            base[key] = value
 
 
 def _write_lists_out(document: Any) -> None:

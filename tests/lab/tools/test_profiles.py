@@ -5,7 +5,7 @@ from lab.core import params
 from lab.core.errors import ParamsError
 from lab.tools import profiles
 from stages.probe.__main__ import params_models
-from tests.helpers import ROOT
+from tests.helpers import ROOT, edit_params
 
 PROFILES = ROOT / "profiles"
 
@@ -53,6 +53,27 @@ def test_dvc_changes_one_line_of_what_a_profile_writes(project, name):
     assert len(after) == len(before)
     [changed] = [new for old, new in zip(before, after, strict=True) if old != new]
     assert changed.split("#")[0].split() == ["lr:", "0.05"]
+
+
+NO_MIRRORS = ["data.mirrors.fashion_mnist=[]", "data.mirrors.airfoil=[]"]
+
+
+@pytest.mark.parametrize("run", ["lenet_1gpu", "record_83", "record_92"])
+def test_a_run_that_a_profile_takes_out_comes_back_as_listed_and_dvc_may_empty_lists(project, run):
+    path = project / "params.yaml"
+    expected = params.read_yaml(path)
+    listed = params.read_yaml(PROFILES / "laptop.yaml")["train"]["runs"][run]
+    expected["train"]["runs"][run] = {key: value for key, value in listed.items() if value}
+    edit_params({f"train.runs.{run}": None}, path=project / "profiles" / "smoke.yaml")
+    for name in ("smoke", "full", "laptop", "study", "laptop"):
+        profiles.write_profile(name)
+        text, written = path.read_text(), params.read_yaml(path)
+        apply_overrides(path, NO_MIRRORS)
+        assert params.read_yaml(path)["train"] == written["train"]
+        path.write_text(text)
+    assert written["train"]["runs"].get(run, {}) == expected["train"]["runs"].pop(run)
+    written["train"]["runs"].pop(run, None)
+    assert written == expected
 
 
 def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project):
