@@ -36,6 +36,7 @@ FETCH = "invoke repro --stage fetch"
 UNSET_CACHE = "dvc cache dir --local --unset"
 CHOWN = "sudo chown -R $USER . && chmod -R u+rwX ."
 DVC_FIXES = {  # by what DVC complains of
+    "not a git repository": "git init",  # as where the project was downloaded as a ZIP
     "dvc.lock": "git checkout HEAD -- dvc.lock",
     "config file": "head .dvc/config .dvc/config.local ~/.config/dvc/config",  # one of them
     "tmp/dvc": "export DVC_SITE_CACHE_DIR=$HOME/.cache/dvc-site",  # where /var/tmp/dvc is another's

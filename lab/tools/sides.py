@@ -92,7 +92,9 @@ def check_git() -> None:
     except FileNotFoundError:
         raise MachineError("git is not installed; `sudo apt install git`") from None
     except subprocess.CalledProcessError as error:
-        raise MachineError(" ".join(error.stderr.split())) from None
+        said = " ".join(error.stderr.split())
+        fix = "; `git init`" if "not a git repository" in said else ""
+        raise MachineError(said + fix) from None
 
 
 def _git(*words: str) -> bytes:

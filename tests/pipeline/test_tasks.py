@@ -234,6 +234,18 @@ def test_what_was_disturbed_is_measured_again_and_nothing_else(two_stages):
     assert stages_run(two_stages, "remeasure", "--noisy") == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["repro", "report", "compare"])
+def test_where_there_is_no_git_repository_the_command_that_makes_one_is_said(two_stages, task):
+    """As in a project that was downloaded as a ZIP."""
+    shutil.rmtree(two_stages / ".git")
+    ended = python("-m", "invoke", task, cwd=two_stages)
+    assert ended.returncode == 4
+    said = ended.stdout + ended.stderr
+    assert re.search("not a git repository.*; `git init`", said)
+    assert "Traceback" not in said
+
+
 @pytest.mark.parametrize("stage", [{}, {"DVC_STAGE": "probe"}])
 def test_another_python_on_path_is_said_in_a_line(stage):
     """One without the packages, as an environment that is not activated leaves it to DVC."""
