@@ -124,7 +124,7 @@ def test_what_a_processor_shows_of_gpus_is_our_own_question():
 
 
 @pytest.mark.parametrize("days", [-5, 0, 5])
-def test_a_rule_is_fixed_before_what_times_of_a_later_day_say(days):
+def test_only_times_of_a_later_day_test_a_rule_that_was_fixed(days):
     """Later than the claim's own day, and than that of the standard."""
     claims = [but(claim, since=SINCE + timedelta(days)) for claim in (TIMED, COUNTED)]
     last = SINCE + timedelta(max(days, 0))
@@ -243,7 +243,7 @@ def finding(claim_id: str, verdict: Verdict, *samples: float) -> Judgement:
 
 
 def test_false_verdicts_to_expect_are_one_chance_for_each_interval_that_may_decide():
-    """An eighth sample's interval misses with 2 / 2 ** 8, a fourth's with 1 %."""
+    """The interval of eight samples misses with 2 / 2 ** 8, that of four with 1 %."""
     judged = [finding("A4", CONFIRMED, *EIGHT[:n]) for n in (8, 4, 3, 0)]
     of_cases = replace(judged[0], cases=(judged[0], judged[1]))
     assert false_verdicts(judged) == pytest.approx(2 / 256 + 0.01)
