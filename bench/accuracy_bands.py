@@ -4,12 +4,14 @@
 then each variant's band over the seeds. It takes minutes per seed.
 """
 
+import argparse
 import json
 import sys
 
 import torch
 import torch.nn.functional as F
 
+from lab.core.process import run
 from lab.core.shared_params import Precision
 from lab.data import loaders
 from lab.data.datasets import read_fashion_mnist
@@ -51,6 +53,11 @@ def by_the_engine(seed: int, test_set: LabelledImages, precision: Precision) -> 
 
 def main() -> None:
     """Train each variant with each seed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("seeds", type=int, help="how many random seeds, 2 or more")
+    seeds = parser.parse_args().seeds
+    if seeds < 2:
+        parser.error(f"argument seeds: expected 2 or more, got {seeds}")
     prepare_process("fp32")
     test_set = to_tensors(read_fashion_mnist("t10k"))
     variants = {
@@ -59,7 +66,7 @@ def main() -> None:
         "notes": lambda seed: by_the_notes(seed, test_set),
     }
     last: dict[str, list[float]] = {variant: [] for variant in variants}
-    for seed in range(int(sys.argv[1])):
+    for seed in range(seeds):
         for variant, accuracies_of in variants.items():
             accuracies = accuracies_of(seed)
             last[variant].append(100 * accuracies[-1])
@@ -76,4 +83,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(main))

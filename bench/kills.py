@@ -162,9 +162,11 @@ def disturb(
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--job", choices=JOBS, help="the only one that is killed")
     parser.add_argument("--seed", type=int, default=int(time.time()))  # noqa: TID251
     arguments = parser.parse_args()
     print(f"seed {arguments.seed}", flush=True)
+    jobs = [arguments.job] if arguments.job else list(JOBS)
     rng = random.Random(arguments.seed)  # noqa: S311  (moments, not secrets)
     kills, same = Counter[str](), Counter[str]()
     with tempfile.TemporaryDirectory() as name:
@@ -172,13 +174,13 @@ def main() -> None:
         folder.mkdir()
         set_up(folder)
         expected, seconds = {}, {}
-        for job in JOBS:
+        for job in jobs:
             began = time.monotonic()
             expected[job] = undisturbed(folder, job)
             seconds[job] = time.monotonic() - began
         until = time.monotonic() + 60 * arguments.minutes
         while time.monotonic() < until:
-            job = rng.choice(list(JOBS))
+            job = rng.choice(jobs)
             forget(folder, job)
             layer = disturb(folder, job, rng, seconds[job], kills)
             if start(folder, job, "again").wait(LONGEST_S):

@@ -1,6 +1,9 @@
+from types import SimpleNamespace
+
 import pytest
 import torch
 
+from lab.data import loaders
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import to_tensors
 from lab.nets.models import MODELS
@@ -12,7 +15,7 @@ from lab.training.steps.by_name import model_and_step
 from lab.training.trainer import Trainer
 from stages.bench_training.measure import loops
 from stages.bench_training.measure.loops import notes_step, turn_of
-from stages.bench_training.measure.variants import TrainingVariant
+from stages.bench_training.measure.variants import TrainingVariant, has_lightning
 from tests.helpers import write_data
 
 STEPS = 3
@@ -88,6 +91,31 @@ def test_a_turn_ends_with_its_epoch(monkeypatch, seconds, kind, owner, name):
     assert len(calls) == 9
     assert turn(STEPS) == 1.0
     assert len(calls) == 9 + STEPS
+
+
+@pytest.mark.skipif(not has_lightning(), reason="needs lightning: pip install -e '.[peers]'")
+def test_lightning_takes_the_notes_steps(monkeypatch, seconds):
+    """On the same batches, in turns of which each is the start of an epoch."""
+    from stages.bench_training.measure import lightning_loop
+
+    variant, trained, told, asked = VARIANT.but(kind="lightning"), [], [], [STEPS, STEPS]
+    batches = list(loaders.loader(loaders.book_images(), variant.batch_size, 0))
+    in_order = torch.utils.data.DataLoader(batches, batch_size=None)
+    monkeypatch.setattr(loaders, "loader", lambda *_: in_order)
+    optimizer = lightning_loop.Net.configure_optimizers
+    remember = lambda module: trained.append(module.net) or optimizer(module)  # noqa: E731
+    monkeypatch.setattr(lightning_loop.Net, "configure_optimizers", remember)
+    steps = counted(monkeypatch, torch.optim.SGD, "step", seconds)
+    with pytest.raises(IndexError):  # nobody asks any more
+        lightning_loop.serve_lightning(variant, SimpleNamespace(recv=asked.pop, send=told.append))
+    assert (told, len(steps)) == ([1.0, 1.0], 2 * STEPS)
+    by_the_notes = variant.make_net()
+    for _ in range(2):
+        clock = notes_loop.EpochClock.of(variant.devices(), IMAGES, variant.batch_size, STEPS)
+        notes_loop.notes_epoch(by_the_notes, batches, variant.lr, clock)
+    [net] = trained
+    for p, q in zip(net.parameters(), by_the_notes.parameters(), strict=True):
+        torch.testing.assert_close(p, q)
 
 
 @pytest.mark.parametrize(("kind", "ticks"), [("arithmetic", 3), ("copies", 2)])
