@@ -244,6 +244,7 @@ def test_neither_process_nor_server_outlives_a_launcher_that_is_killed(number):
     ) as launcher:
         launcher.stdout.readline()
         while len(below := psutil.Process(launcher.pid).children(recursive=True)) < 2:
+            assert launcher.poll() is None
             time.sleep(0.02)  # the server and its process
         launcher.send_signal(number)
     assert not outlived(below)
