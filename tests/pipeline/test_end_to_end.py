@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from lab.claims.book_order import BOOK_ORDER
+from lab.core.params import read_yaml
 from lab.data import synthetic
 from lab.data.datasets import RAW_FOLDER, dataset_name
 from lab.data.sources import FASHION_FILES
@@ -210,6 +211,29 @@ def test_a_task_does_what_it_is_for(reproduced, task):
     words, left = TASKS[task]
     printed = shell(reproduced, "sh", "-c", words)
     assert (reproduced / left).exists() or re.search(left, printed), printed
+
+
+COMPARE = read_yaml(ROOT / ".github" / "workflows" / "compare.yml")["jobs"]["compare"]["steps"]
+SMOKE_RUNS = [step["run"] for step in COMPARE if step.get("name", "").startswith("Smoke run")]
+
+
+def test_the_workflow_of_a_pull_request_writes_a_comparison(first_run, tmp_path):
+    """Of one that changes no result: its tree is that of the base after its smoke run."""
+    folder, summary = tmp_path / "clone", tmp_path / "summary"
+    shutil.copytree(first_run, folder, symlinks=True)
+    base = shell(folder, "git", "rev-parse", "HEAD").strip()
+    shell(folder, "git", "add", "--all")
+    tree = shell(folder, "git", "write-tree").strip()
+    head = shell(folder, "git", "commit-tree", "-p", base, "-m", "change", tree).strip()
+    shell(folder, "git", "reset", "--quiet")
+    found = {"pull_request.base.sha": base, "pull_request.head.sha": head}
+    for run in SMOKE_RUNS:
+        script = re.sub(r"\$\{\{ github\.event\.(.*?) \}\}", lambda each: found[each[1]], run)
+        script = script.replace(".venv/bin/", f"{Path(sys.executable).parent}/")
+        bash = ["env", f"GITHUB_STEP_SUMMARY={summary}", "bash", "-e", "-c", script]  # as GitHub
+        shell(folder, *bash, activated=False)
+    comparison = (folder / "comparison.md").read_text()
+    assert "smoke-of-base" in comparison and comparison == summary.read_text()
 
 
 def to_run(folder: Path) -> set[str]:
