@@ -17,7 +17,7 @@ MARKED = [str(path) for path in ROOT.glob("tests/*/*/test_*.py") if "mark.gpu" i
     ("gpus", "words"),
     [
         (2, [f"{HERE}/inside/test_devices.py"]),
-        (4, [f"{HERE}/inside/test_project.py"]),
+        (4, [f"{HERE}/inside/test_project.py", f"{HERE}/inside/test_do_this.py"]),
         (4, [f"{HERE}/inside/test_training.py"]),
         (4, ["-m", "gpu", "-k", f"not {TIMED}", *MARKED]),
     ],

@@ -88,6 +88,12 @@ POINTS: dict[str, Callable[[Lines], bool]] = {
 }
 
 
+def numbers(told: list[str]) -> Lines:
+    """Those of each line."""
+    number = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?")
+    return [[float(found.replace(",", "")) for found in number.findall(line)] for line in told]
+
+
 def printed(file: Path, folder: Path, *launcher: str) -> list[str]:
     """The lines that a box prints in a process that has nothing of the project."""
     (folder / "do_this.py").write_text(file.read_text())
@@ -107,14 +113,7 @@ def printed(file: Path, folder: Path, *launcher: str) -> list[str]:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
 def test_it_runs_without_the_lab_and_shows_its_point(file, tmp_path):
     told = printed(file, tmp_path)
-    lines = [
-        [
-            float(found.replace(",", ""))
-            for found in re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?", line)
-        ]
-        for line in told
-    ]
-    assert POINTS[file.parent.name](lines), told
+    assert POINTS[file.parent.name](numbers(told)), told
 
 
 @pytest.mark.slow
