@@ -16,7 +16,7 @@ from tests.helpers import ROOT
 # Sizes for GPUs that would take a processor minutes
 SMALLER = {
     "stages.bench_hardware.measure.roofline": {"GPU_BATCH_SIZE": 1},
-    "stages.bench_training.measure.params": {
+    "stages.bench_training.measure.names": {
         "PRODUCT_ROWS": {"cpu": (64,), "cuda": (64,)},
         "COPIED_MIB": {"cpu": (1,), "cuda": (1,)},
     },

@@ -75,6 +75,8 @@ def _with_constants(spec, constants):
 
     def exec_module(module):
         execute(module)
+        if unknown := constants.keys() - vars(module).keys():
+            raise AttributeError(f"{module.__name__} has no {', '.join(unknown)}")
         vars(module).update(constants)
 
     spec.loader.exec_module = exec_module
