@@ -109,6 +109,7 @@ def test_a_process_that_is_held_to_a_core_may_use_one():
     assert python("-c", hold + ask).stdout == "1\n"
 
 
+@pytest.mark.slow
 def test_a_binding_in_the_environment_takes_no_core_and_no_thread():
     """As modules of clusters set them: torch pins itself by these when it is imported."""
     program = (
