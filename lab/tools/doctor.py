@@ -32,8 +32,6 @@ if not find_spec("pip"):  # as in an environment of uv's
     PIP = f"uv pip install --python {INTERPRETER}"
 INSTALL = f"{PIP} -e . -c constraints.txt"
 FIX = "invoke doctor --fix"
-FETCH = "invoke repro --stage fetch"
-UNSET_CACHE = "dvc cache dir --local --unset"
 CHOWN = "sudo chown -R $USER . && chmod -R u+rwX ."
 DVC_FIXES = {  # by what DVC complains of
     "not a git repository": "git init",  # as where the project was downloaded as a ZIP
@@ -161,10 +159,11 @@ def dvc() -> Iterator[Check]:
         try:
             tempfile.TemporaryFile(dir=there).close()
         except OSError as error:
-            text = f"{there} cannot be written to ({error.strerror})"
+            text, fix = f"{there} cannot be written to ({error.strerror})", CHOWN
             if folder == cache:
                 text += ", where DVC's cache is; mount it, or take the default place"
-            yield Check("FAIL", text, UNSET_CACHE if folder == cache else CHOWN)
+                fix = "dvc cache dir --local --unset"
+            yield Check("FAIL", text, fix)
     states = {path: path.lstat() for folder in own for path in folder.rglob("*")}
     me = os.geteuid()
     closed = [p for p, s in states.items() if s.st_uid != me or not s.st_mode & stat.S_IRUSR]
@@ -201,7 +200,7 @@ def data() -> Iterator[Check]:
 
     sources.check_places()
     if not (datasets.DATA / datasets.SOURCE_FILE).exists():
-        yield Check("note", "no data yet", FETCH)
+        yield Check("note", "no data yet", "invoke repro --stage fetch")
         return
     source = datasets.read_source()
     datasets.read_fashion_mnist("train")

@@ -9,7 +9,7 @@ from lab.core.errors import DataError, MachineError, ParamsError
 from lab.core.files import write_json, write_rows
 from lab.results.findings import Finding, Over
 from lab.tools import compare, references, sides
-from tests.helpers import edit_params, hardware
+from tests.helpers import edit_params, hardware, python
 from tests.lab.tools.made_up import write_run
 
 RECIPE = {"num_epochs": 3, "train_images": 60000, "test_images": 10000} | {
@@ -147,6 +147,14 @@ def test_times_of_other_numbers_of_images_are_neither_better_nor_worse(results, 
     measure(1.0, 768)
     assert marks()["sequential_s"] == "not comparable: 60,000 and 768 images"
     assert marks()["speedup"] == "worse", "a ratio within one run"
+
+
+def test_git_hooks_of_another_repository_do_not_lead_there(results):
+    """They export GIT_DIR and its like."""
+    commit(results)
+    program = "from lab.tools.sides import side_of_commit; print(len(side_of_commit('HEAD').taken))"
+    ended = python("-c", program, GIT_DIR="/nowhere", GIT_INDEX_FILE="/nowhere")
+    assert (ended.stdout, ended.stderr) == ("1\n", "")
 
 
 def test_git_that_does_not_work_says_why_itself(results, monkeypatch):
