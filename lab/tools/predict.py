@@ -111,9 +111,9 @@ def read_picture(path: Path) -> np.ndarray:
     if garment.max() < LEAST_CONTRAST:
         raise DataError(f"{path}: all of it has one colour; give a picture of a garment")
     image = Image.fromarray((garment * (255 / garment.max())).round().astype(np.uint8))
-    if max(image.size) > SIDE:
-        seen = np.asarray(image.filter(ImageFilter.MedianFilter(5)), dtype=int)  # without specks
-        seen = np.where(seen > NOISE, seen, 0)
+    seen = np.asarray(image.filter(ImageFilter.MedianFilter(5)), dtype=int)  # without specks
+    seen = np.where(seen > NOISE, seen, 0)
+    if max(image.size) > SIDE and seen.any():  # or it is drawn in lines as thin as specks
         rows = slice(None)
         for _ in range(2):  # what stands above or below goes first, then what it was as wide as
             columns = _extent(seen[rows].sum(0))

@@ -132,6 +132,12 @@ def test_what_is_transparent_is_paper_and_what_is_not_square_keeps_its_shape(tmp
     assert pixels[14, 2] == pixels[14, 14] == 255
 
 
+def test_a_drawing_in_thin_lines_is_seen_whole(tmp_path):
+    drawing = np.full((280, 280), 255, dtype=np.uint8)
+    drawing[100:180, 140] = drawing[140, 60:220] = 0
+    assert seen(tmp_path / "a.png", Image.fromarray(drawing)).any()
+
+
 def encoded(image, kind):
     buffer = io.BytesIO()
     image.save(buffer, format=kind)
