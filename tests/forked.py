@@ -1,21 +1,74 @@
-"""Run `python -m MODULE` in a process that has torch already: forked, not started.
+"""Run Python in processes that have torch already: forked, not started.
 
-Importing torch takes two seconds, and tests start hundreds of stages and tools. multiprocessing's
-fork server imports it once for each worker of the tests; processes that a stage starts by itself
-come from the same server.
+Importing torch takes two seconds, and tests start hundreds of stages and tools. A server imports it
+once for each worker of the tests and forks a process for each `python` of the folder `on_path()`.
+The fork servers that a stage starts are forked, too.
 """
 
+import atexit
+import fcntl
+import functools
+import json
 import multiprocessing
 import os
 import runpy
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping
+from contextlib import suppress
+from multiprocessing import util
 from pathlib import Path
+from typing import NoReturn
 
-_CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["tests.preloaded"])
+_FORK = multiprocessing.get_context("fork")
+STANDARD = (0, 1, 2)
+ADDRESS = "LAB_FORKED"  # in the environment of all that run there: the server's socket
+# What `python` is: it hands its words, its environment and its streams over, and ends likewise.
+CLIENT = """#!/bin/sh
+exec '{python}' -IS -c '
+import json, os, signal, socket, sys
+link = socket.socket(socket.AF_UNIX)
+link.connect(os.environ["{address}"])
+said = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ), "{folder}/python"]).encode()
+socket.send_fds(link, [len(said).to_bytes(8, "little")], [0, 1, 2])
+link.sendall(said)
+code = int(link.makefile().read() or -9)
+if code < 0:
+    signal.signal(-code, signal.SIG_DFL) if -code not in (9, 19) else None
+    os.kill(os.getpid(), -code)
+sys.exit(code)
+' "$@"
+"""
+
+
+@functools.cache
+def on_path() -> Path:
+    """Return a folder for PATH whose `python`, `invoke` and `dvc` are forked from a server.
+
+    The server is this worker's, and starts here; os.environ gets its address.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="lab-forked-"))
+    python = folder / "python"
+    python.write_text(CLIENT.format(python=sys.executable, address=ADDRESS, folder=folder))
+    for module in ("invoke", "dvc"):
+        (folder / module).write_text(f"""#!/bin/sh\nexec '{python}' -m {module} "$@"\n""")
+    for command in folder.iterdir():
+        command.chmod(0o700)
+    os.environ[ADDRESS] = str(folder / "socket")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.forked", os.environ[ADDRESS]],
+        stdin=subprocess.PIPE,  # whose end is the server's
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).resolve().parent.parent,
+        env=os.environ | {"PYTHONPATH": "."},
+    )
+    assert server.stdout is not None and server.stdout.readline() == b"ready\n"
+    atexit.register(server.terminate)
+    return folder
 
 
 def run(
@@ -25,36 +78,118 @@ def run(
     env: Mapping[str, str] | None = None,
     timeout: float = 120,
 ) -> subprocess.CompletedProcess[str]:
-    """What `python -m module arguments` ends with and prints, run in a folder with an environment.
+    """Run `python -m module arguments` in a folder with an environment."""
+    python = on_path() / "python"
+    return subprocess.run(
+        [python, "-m", module, *arguments],
+        cwd=cwd,
+        env={**(os.environ if env is None else env), ADDRESS: os.environ[ADDRESS]},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=timeout,
+    )
 
-    Raises:
-        subprocess.TimeoutExpired: it was killed after `timeout` seconds.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        out, err = Path(folder) / "out", Path(folder) / "err"
-        words = [module, *arguments]
-        where = str(cwd or Path.cwd())
-        process = _CONTEXT.Process(
-            target=_be, args=(words, where, dict(os.environ if env is None else env), out, err)
-        )
-        process.start()
-        process.join(timeout)
-        if process.exitcode is None:
+
+def _serve(address: str) -> None:
+    """Fork a process for each that connects, until stdin ends."""
+    signal.signal(signal.SIGCHLD, _reap)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen(128)
+        print("ready", flush=True)
+        while True:
+            link, _ = listener.accept()
+            if os.fork() == 0:
+                listener.close()
+                _answer(link)
+            link.close()
+
+
+def _reap(*_: object) -> None:
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _answer(link: socket.socket) -> None:
+    """Run what a client asks for in a process of its own, and tell how that ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    size, streams, *_ = socket.recv_fds(link, 8, len(STANDARD))
+    said = link.makefile("rb").read(int.from_bytes(size, "little"))
+    for number, stream in zip(STANDARD, streams, strict=True):
+        os.dup2(stream, number)
+        os.close(stream)
+    process = _FORK.Process(target=_be, args=json.loads(said))  # ends without a look at each object
+    process.start()
+    for number in STANDARD:  # who reads a pipe waits for its last writer
+        os.close(number)
+
+    def end_with_client() -> None:
+        if not link.recv(1):
             process.kill()
-            process.join()
-            raise subprocess.TimeoutExpired(words, timeout)
-        return subprocess.CompletedProcess(
-            words, process.exitcode, out.read_text(), err.read_text()
-        )
+
+    threading.Thread(target=end_with_client, daemon=True).start()
+    process.join()
+    with suppress(BrokenPipeError):
+        link.sendall(str(process.exitcode).encode())
+    os._exit(0)
 
 
-def _be(words: list[str], cwd: str, env: dict[str, str], out: Path, err: Path) -> None:
-    for number, path in ((1, out), (2, err)):
-        os.dup2(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600), number)
-    multiprocessing.set_start_method(None, force=True)  # as in a process that nobody forked
+def _be(words: list[str], cwd: str, env: dict[str, str], executable: str) -> None:
+    """Be the Python that was called with these words."""
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
-    sys.path[:0] = [cwd, *env.get("PYTHONPATH", "").split(os.pathsep)]
-    sys.argv = words
-    runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+    if words[0] not in ("-m", "-c"):
+        os.execv(sys.executable, [sys.executable, *words])
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    sys.executable = executable
+    sys.path[:1] = [cwd, *filter(None, env.get("PYTHONPATH", "").split(os.pathsep))]
+    sys.argv = words[1:]
+    _fork_its_server()
+    try:
+        if words[0] == "-m":
+            runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+        else:
+            exec(words[1], {"__name__": "__main__"})
+    finally:
+        atexit._run_exitfuncs()
+
+
+def _fork_its_server() -> None:
+    """Have a server of multiprocessing's forked from here: nothing of the lab's is imported yet."""
+    link, its = socket.socketpair()
+    if (pid := os.fork()) == 0:
+        link.close()
+        try:
+            _serve_processes(its)
+        finally:
+            os._exit(0)
+    its.close()
+    start = util.spawnv_passfds
+
+    def fork(path: bytes, words: list[str], numbers: list[int]) -> int:
+        if "multiprocessing.forkserver" not in words[-1]:
+            return start(path, words, numbers)
+        socket.send_fds(link, [json.dumps([numbers, words[-1]]).encode()], numbers)
+        return pid
+
+    util.spawnv_passfds = fork
+
+
+def _serve_processes(link: socket.socket) -> None:
+    """Be the server that is asked for, if one is."""
+    said, handed, *_ = socket.recv_fds(link, 2**16, 8)
+    if said:
+        numbers, code = json.loads(said)
+        above = [fcntl.fcntl(fd, fcntl.F_DUPFD, max(numbers) + 1) for fd in handed]
+        for fd, number in zip(above, numbers, strict=True):
+            os.dup2(fd, number)
+        exec(code, {})
+
+
+if __name__ == "__main__":
+    from tests import preloaded as preloaded
+
+    _serve(sys.argv[1])

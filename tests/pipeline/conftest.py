@@ -10,6 +10,7 @@ import pytest
 from filelock import FileLock
 
 from lab.core.params import read_yaml
+from tests import forked
 from tests.helpers import COMMITTED, ROOT, edit_params
 
 MIRROR = os.environ.get("LAB_DATA_MIRROR")
@@ -24,9 +25,9 @@ RUNS = ("lenet_1gpu", "lenet_2gpu", "record_83", "record_90", "record_92")  # no
 def environment(activated: bool = True) -> dict[str, str]:
     """What a command finds: this Python's environment, if activated, and the data's mirror.
 
-    What would open in a browser does not.
+    What would open in a browser does not, and its `python`, `invoke` and `dvc` are forked.
     """
-    own = f"{Path(sys.executable).parent}:" if activated else ""
+    own = f"{forked.on_path()}:{Path(sys.executable).parent}:" if activated else ""
     found = os.environ | IDENTITY | {"PATH": f"{own}/usr/bin:/bin", "BROWSER": "true"}
     if MIRROR and "://" not in MIRROR:
         found["LAB_DATA_MIRROR"] = str((ROOT / MIRROR).resolve())
@@ -38,7 +39,9 @@ def command(folder: Path, *words: str) -> str:
 
     In the activated environment is `dvc` alone, which needs it to run stages.
     """
-    return shell(folder, sys.executable, "-m", *words, activated=words[0] == "dvc")
+    return shell(
+        folder, str(forked.on_path() / "python"), "-m", *words, activated=words[0] == "dvc"
+    )
 
 
 def shell(folder: Path, *words: str, activated: bool = True) -> str:
