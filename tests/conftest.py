@@ -5,12 +5,14 @@ import shutil
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests import forked
 from tests.helpers import ROOT, committed_params
 
 # For every process that a test starts: threads that wait sleep, or they would spin on the core that
@@ -27,6 +29,8 @@ os.environ.setdefault("MPLCONFIGDIR", str(ROOT / ".lab" / "matplotlib"))
 # slow at times.
 settings.register_profile("lab", derandomize=True, deadline=None, max_examples=25)
 settings.load_profile("lab")
+
+_cpu_s = forked.cpu_seconds()  # when the last phase of a test ended
 
 
 @pytest.fixture
@@ -51,8 +55,27 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note the CPU seconds of each phase of a test."""
+    global _cpu_s
+    report = yield
+    before, _cpu_s = _cpu_s, forked.cpu_seconds()
+    report.user_properties.append(("cpu_s", _cpu_s - before))
+    return report
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """How many tests were skipped for want of what."""
+    """Print how many tests were skipped for want of what, and what each folder's tests cost."""
     skipped = Counter(report.longrepr[2] for report in terminalreporter.stats.get("skipped", []))
     for reason, count in skipped.most_common():
         terminalreporter.write_line(f"{count} x {reason}")
+    cpu_s: Counter[str] = Counter()
+    for report in chain(*terminalreporter.stats.values()):
+        if isinstance(report, pytest.TestReport):
+            folder = "/".join(Path(report.nodeid.partition("::")[0]).parent.parts[:3])
+            cpu_s[folder] += report.user_properties[-1][1]
+    told = ", ".join(f"{folder} {seconds:.0f}" for folder, seconds in cpu_s.most_common())
+    terminalreporter.write_line(f"CPU seconds: {told}; in all {cpu_s.total():.0f}")

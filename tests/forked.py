@@ -6,6 +6,7 @@ The fork servers that a stage starts are forked, too.
 """
 
 import atexit
+import ctypes
 import fcntl
 import functools
 import json
@@ -22,9 +23,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from multiprocessing import util
 from pathlib import Path
-from typing import NoReturn
+
+import psutil
 
 _FORK = multiprocessing.get_context("fork")
+_server: psutil.Popen | None = None  # of this worker
+PR_SET_CHILD_SUBREAPER = 36  # of Linux's prctl
 STANDARD = (0, 1, 2)
 ADDRESS = "LAB_FORKED"  # in the environment of all that run there: the server's socket
 # What `python` is: it hands its words, its environment and its streams over, and ends likewise.
@@ -59,16 +63,23 @@ def on_path() -> Path:
     for command in folder.iterdir():
         command.chmod(0o700)
     os.environ[ADDRESS] = str(folder / "socket")
-    server = subprocess.Popen(
+    global _server
+    _server = psutil.Popen(
         [sys.executable, "-m", "tests.forked", os.environ[ADDRESS]],
         stdin=subprocess.PIPE,  # whose end is the server's
         stdout=subprocess.PIPE,
         cwd=Path(__file__).resolve().parent.parent,
         env=os.environ | {"PYTHONPATH": "."},
     )
-    assert server.stdout is not None and server.stdout.readline() == b"ready\n"
-    atexit.register(server.terminate)
+    assert _server.stdout.readline() == b"ready\n"
+    atexit.register(_server.terminate)
     return folder
+
+
+def cpu_seconds() -> float:
+    """Return what this process has computed, and what it started and has ended."""
+    known = [os.times()[:4]] + ([_server.cpu_times()[:4]] if _server else [])
+    return sum(map(sum, known))
 
 
 def run(
@@ -115,6 +126,8 @@ def _reap(*_: object) -> None:
 def _answer(link: socket.socket) -> None:
     """Run what a client asks for in a process of its own, and tell how that ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    if sys.platform == "linux":  # whose orphans, fork servers, are reaped and counted here
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     size, streams, *_ = socket.recv_fds(link, 8, len(STANDARD))
     said = link.makefile("rb").read(int.from_bytes(size, "little"))
     for number, stream in zip(STANDARD, streams, strict=True):
@@ -133,6 +146,10 @@ def _answer(link: socket.socket) -> None:
     process.join()
     with suppress(BrokenPipeError):
         link.sendall(str(process.exitcode).encode())
+    link.close()
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
     os._exit(0)
 
 
@@ -142,7 +159,7 @@ def _be(words: list[str], cwd: str, env: dict[str, str], executable: str) -> Non
     os.environ.clear()
     os.environ.update(env)
     if words[0] not in ("-m", "-c"):
-        os.execv(sys.executable, [sys.executable, *words])
+        os.execv(sys.executable, [sys.executable, *words])  # noqa: S606
     sys.stdin = open(0, closefd=False)  # noqa: SIM115
     sys.executable = executable
     sys.path[:1] = [cwd, *filter(None, env.get("PYTHONPATH", "").split(os.pathsep))]
@@ -152,7 +169,7 @@ def _be(words: list[str], cwd: str, env: dict[str, str], executable: str) -> Non
         if words[0] == "-m":
             runpy.run_module(words[1], run_name="__main__", alter_sys=True)
         else:
-            exec(words[1], {"__name__": "__main__"})
+            exec(words[1], {"__name__": "__main__"})  # noqa: S102
     finally:
         atexit._run_exitfuncs()
 
@@ -186,7 +203,7 @@ def _serve_processes(link: socket.socket) -> None:
         above = [fcntl.fcntl(fd, fcntl.F_DUPFD, max(numbers) + 1) for fd in handed]
         for fd, number in zip(above, numbers, strict=True):
             os.dup2(fd, number)
-        exec(code, {})
+        exec(code, {})  # noqa: S102
 
 
 if __name__ == "__main__":
