@@ -109,13 +109,21 @@ def _with_help(body: Callable[..., None]) -> Callable[..., None]:
     help={
         "k": "only tests whose names match, as pytest's -k",
         "all": "also real launches, kills, compilers, browsers and the whole pipeline",
+        "gpus": "those of simulated GPUs instead",
     }
 )
-def test(c: Context, k: str = "", all: bool = False) -> None:  # noqa: A002  (the option's name)
+def test(
+    c: Context,
+    k: str = "",
+    all: bool = False,  # noqa: A002  (the option's name)
+    gpus: bool = False,
+) -> None:
     """Run the tests, on all cores."""
-    chosen = ("" if all else " -m 'not slow'") + (f" -k {quote(k)}" if k else "")
+    simulated = "tests/simulated_gpus"
+    which = simulated if gpus else f"--ignore {simulated}" if all else "-m 'not slow'"
+    chosen = f"{which} -k {quote(k)}" if k else which
     workers = (os.cpu_count() or 1) + all  # many of the others wait: for timeouts, starts, signals
-    _run(c, f"python -m pytest -n {workers} --dist worksteal{chosen}")
+    _run(c, f"python -m pytest -n {workers} --dist worksteal {chosen}")
 
 
 @task

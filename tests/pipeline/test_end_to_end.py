@@ -19,7 +19,7 @@ from lab.data.datasets import RAW_FOLDER, dataset_name
 from lab.data.sources import FASHION_FILES
 from lab.results.derived import derivation_of, metrics_of
 from lab.results.documents import read_results
-from tests.helpers import ROOT
+from tests.helpers import ROOT, edit_params
 from tests.pipeline.conftest import MIRROR, RUNS, command, environment, shell
 
 pytestmark = pytest.mark.slow
@@ -143,6 +143,9 @@ def typed(folder: Path, words: str) -> str:
 
 
 def test_plain_dvc_keeps_what_a_user_put_in_the_place_of_outputs(clone):
+    little = {"num_epochs": 1, "train_images": 256, "test_images": 100}
+    changes = {f"train.runs.lenet_1gpu.{name}": value for name, value in little.items()}
+    edit_params(changes, path=clone / "params.yaml")
     others = [clone / "data/airfoil/airfoil_self_noise.dat", clone / "models/lenet_1gpu.pt"]
     beside = clone / "data/FashionMNIST/raw/my_notes.txt"
     for path in (*others, beside):
