@@ -189,6 +189,7 @@ def _fork_its_server() -> None:
     def fork(path: bytes, words: list[str], numbers: list[int]) -> int:
         if "multiprocessing.forkserver" not in words[-1]:
             return start(path, words, numbers)
+        util.spawnv_passfds = start  # a second one has other modules
         socket.send_fds(link, [json.dumps([numbers, words[-1]]).encode()], numbers)
         return pid
 

@@ -14,7 +14,7 @@ import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +33,7 @@ METHOD = "forkserver" if sys.platform == "linux" else "spawn"
 # the path of a socket has 103 at most on macOS, 107 on Linux, with /pymp-12345678/listener-12345678
 MOST_FOLDER_BYTES = 103 - 32
 SHARED_MEMORY = "/dev/shm"  # noqa: S108  (Linux has it there)
+_preloaded: dict[str, None] = {}  # the modules that the server imports, in order
 T = TypeVar("T")
 
 
@@ -97,10 +98,9 @@ def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Ite
         MachineError: there is no folder in which it could be reached.
     """
     context: Any = multiprocessing.get_context(METHOD)  # of either kind
-    context.set_forkserver_preload(_imported(serve, *arguments))
     _place_sockets()
     if METHOD == "forkserver":
-        _ensure_server()
+        _ensure_server(_imported(serve, *arguments))
     link, its = context.Pipe()
     process = context.Process(
         name=name, target=_run, args=(serve, its, dict(os.environ), arguments), daemon=False
@@ -115,8 +115,16 @@ def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Ite
         link.close()
 
 
-def _ensure_server() -> None:
-    """Start the server unless it runs, deaf to Ctrl-C, which would interrupt what it imports."""
+def _ensure_server(modules: Sequence[str]) -> None:
+    """Start a server that has imported modules, unless it runs.
+
+    One that runs and lacks some makes room for it, once none of its processes is left. It is deaf
+    to Ctrl-C, which would interrupt what it imports.
+    """
+    if not set(modules) <= _preloaded.keys() and not multiprocessing.active_children():
+        forkserver._forkserver._stop()  # type: ignore[attr-defined]
+        _preloaded.update(dict.fromkeys(modules))
+        forkserver.set_forkserver_preload([*_preloaded])
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         forkserver.ensure_running()

@@ -1,6 +1,7 @@
 """Fresh processes: forked from a server that has imported, and ended with their launcher."""
 
 import gc
+import importlib
 import os
 import signal
 import subprocess
@@ -39,6 +40,20 @@ def test_each_answer_is_of_a_process_of_its_own_in_the_launchers_place(
     assert len({os.getpid(), *(pid for pid, *_ in found)}) == 3
     assert [rest for _, *rest in found] == [[str(tmp_path), "3"]] * 2
     assert "library" not in capfd.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there processes are not forked")
+def test_the_server_has_imported_what_a_process_needs_also_a_later_one(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")  # the server's
+    for name in ("earlier", "later"):
+        (tmp_path / f"{name}.py").write_text(
+            "import os\nIMPORTED_BY = os.getpid()\n"
+            "def importer():\n    return IMPORTED_BY, os.getpid()\n"
+        )
+        work = importlib.import_module(name).importer
+        by, own = call_in_subprocess(name, work)
+        assert by not in (own, os.getpid())
 
 
 IMPORTS_SLOWLY = """
