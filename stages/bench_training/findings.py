@@ -17,7 +17,6 @@ METRICS = (
 ON_DEVICES = {  # how many times as fast as one device two are, by what they train and how
     "notes_lenet_loop": (names.NOTES_LENET, names.LOOP),
     "notes_lenet_threads": (names.NOTES_LENET, names.THREADS),
-    "large_batch_threads": (names.LARGE_BATCH, names.THREADS),
     "wider_loop": (names.WIDE, names.LOOP),
     "wider_threads": (names.WIDE, names.THREADS),
 }

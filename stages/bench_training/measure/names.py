@@ -22,8 +22,8 @@ PRODUCT_ROWS = {"cpu": (512, 1024), "cuda": (2048, 8192)}  # of matrices, by kin
 COPIED_MIB = {"cpu": (4, 64), "cuda": (256,)}
 
 # experiments of LeNet on one and two devices; x: images per batch
-NOTES_LENET, LARGE_BATCH, WIDE = "lenet on devices", "lenet, larger batch", "lenet, wider"
-ON_DEVICES = (NOTES_LENET, LARGE_BATCH, WIDE)
+NOTES_LENET, WIDE = "lenet on devices", "lenet, wider"
+ON_DEVICES = (NOTES_LENET, WIDE)
 ONE_DEVICE = "one device"
 LOOP, THREADS = "two devices, loop", "two devices, threads"
 

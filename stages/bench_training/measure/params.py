@@ -18,7 +18,6 @@ class TrainingParams(Section):
     resnet_batch_size: Batch
     resnet_steps: Steps
     device_steps: Steps
-    large_batch_size: Batch
     width: Annotated[int, Field(ge=2, le=64)]
     peers: bool
     compile: bool

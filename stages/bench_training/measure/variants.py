@@ -198,18 +198,16 @@ def _variants(variant: TrainingVariant, p: TrainingParams) -> dict[str, Training
 
 
 def _on_devices(lenet: TrainingVariant, p: TrainingParams, machine: Machine) -> Variants:
-    """One and two devices: the notes' net and batch, a larger batch, a wider net."""
+    """One and two devices: the notes' net, and a wider one."""
     if machine.two_devices is None:
         return {}
     one = lenet.but(threads=machine.share)
     variants: Variants = {}
     for experiment, single in {
         names.NOTES_LENET: one,
-        names.LARGE_BATCH: one.but(batch_size=p.large_batch_size),
         names.WIDE: one.but(width=p.width),
     }.items():
         variants[experiment, names.ONE_DEVICE] = single
         variants[experiment, names.LOOP] = single.but(kind="loop", num_gpus=2)
         variants[experiment, names.THREADS] = single.but(num_gpus=2)
-    del variants[names.LARGE_BATCH, names.LOOP]  # nothing asks for it
     return variants

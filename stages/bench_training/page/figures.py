@@ -167,7 +167,7 @@ def figures(results: Results, found: Findings) -> list[Figure]:
     ]
     if steps := steps_in_parts(results):
         shown.append(Figure("training_limits", [partial(draw_limits, steps)]))
-    experiments = experiments_in_words(results)
+    experiments = experiments_in_words()
     ways = {names.LOOP: say("loop"), names.THREADS: say("threads")}
     rows = {
         say("{net}: {way}", net=experiments[experiment], way=ways[variant]): found[name]
@@ -181,19 +181,14 @@ def figures(results: Results, found: Findings) -> list[Figure]:
     return shown
 
 
-def experiments_in_words(results: Results) -> dict[str, str]:
-    """The networks and batches that are trained on devices of one process."""
-    large = results.one(names.LARGE_BATCH, names.ONE_DEVICE)
-    return {
-        names.NOTES_LENET: "LeNet",
-        names.LARGE_BATCH: say("LeNet, batch {batch}", batch=f"{large.x:.0f}" if large else "–"),
-        names.WIDE: say("LeNet, wider"),
-    }
+def experiments_in_words() -> dict[str, str]:
+    """The networks that are trained on devices of one process."""
+    return {names.NOTES_LENET: "LeNet", names.WIDE: say("LeNet, wider")}
 
 
 def table(results: Results) -> list[VariantRow]:
     """All variants, by network."""
-    titles = {**TITLES, **experiments_in_words(results)}
+    titles = {**TITLES, **experiments_in_words()}
     return [
         VariantRow(title, translation(found.variant), int(found.x), found.summary)
         for experiment, title in titles.items()

@@ -20,7 +20,6 @@ PARAMS = TrainingParams(
     resnet_batch_size=32,
     resnet_steps=1,
     device_steps=2,
-    large_batch_size=1024,
     width=2,
     peers=False,
     compile=False,
