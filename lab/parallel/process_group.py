@@ -20,6 +20,10 @@ from lab.core.process import RANK_MARK
 from lab.core.shared_params import LOOPBACK
 from lab.machine.devices import Devices
 
+# The groups that this process was in. The last that holds one ends its threads. If that is a model
+# of torch's, it keeps Python's lock the while, and one of these threads may wait for the lock.
+_KEPT: list[dist.ProcessGroup | None] = []
+
 
 class PeerLostError(DistributedError):
     """A collective failed because another rank is gone or silent: a symptom, rarely the cause."""
@@ -90,6 +94,7 @@ def process_group(devices: Devices, own: torch.device, timeout_s: float) -> Iter
             "cpu:gloo,cuda:nccl" if devices.kind == "cuda" else "gloo",
             timeout=timedelta(seconds=timeout_s),
         )
+        _KEPT.append(dist.group.WORLD)
         yield
         dist.destroy_process_group()
     except RuntimeError as error:
