@@ -28,11 +28,12 @@ from lab.training.loop import Epoch, Progress
 from lab.training.processes import Group
 from lab.training.steps.by_name import model_and_step
 from stages.train.measure.one_run import resumed
-from tests.helpers import ROOT, edit_params, outlived, recipe, small_run, write_data
+from tests import forked
+from tests.helpers import ROOT, edit_params, outlived, recipe, run_stage, small_run, write_data
 
 pytestmark = pytest.mark.slow
 
-RUN = small_run(batch_size=32, num_epochs=60, shards=4)
+RUN = small_run(batch_size=32, num_epochs=20, shards=4)
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def set_up(hosts: tuple[Path, Path], num_gpus: int) -> str:
     return endpoint
 
 
-def start(host: Path, endpoint: str, ranks: int) -> subprocess.Popen[str]:
+def start(host: Path, endpoint: str, ranks: int, python: str | Path) -> subprocess.Popen[str]:
     """What CONTRIBUTING's job script starts on each host; both have one address here."""
     script = (ROOT / "CONTRIBUTING.md").read_text()
     [documented] = re.findall(r"^srun \.venv/bin/torchrun (.*?)^```", script, re.M | re.S)
@@ -74,7 +75,7 @@ def start(host: Path, endpoint: str, ranks: int) -> subprocess.Popen[str]:
         documented = documented.replace(said, value)
     is_first = int(host.name != "other_host")
     one_address = ["--local-addr=127.0.0.1", f"--rdzv-conf=is_host={is_first}"]
-    torchrun = [sys.executable, "-m", "torch.distributed.run"]
+    torchrun = [str(python), "-m", "torch.distributed.run"]
     command = [*torchrun, *one_address, *shlex.split(documented.replace("\\\n", " "))]
     return subprocess.Popen(
         command,
@@ -102,12 +103,10 @@ def lose(agent: subprocess.Popen[str]) -> None:
 
 def test_a_lost_host_comes_back_with_fewer_devices_and_the_weights_are_those_of_one(hosts):
     first, other = hosts
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    alone = [sys.executable, "-m", "stages.train", "whole"]
-    subprocess.run(alone, cwd=first, env=environment, check=True, capture_output=True, timeout=120)
+    assert run_stage("stages.train", "whole").returncode == 0
 
     endpoint = set_up(hosts, num_gpus=4)
-    agents = {host: start(host, endpoint, 2) for host in hosts}
+    agents = {host: start(host, endpoint, 2, sys.executable) for host in hosts}
     deadline = time.monotonic() + 90
     while not (keepers := [host for host in hosts if len(checkpoints(host)) > 1]):
         assert time.monotonic() < deadline, "no checkpoint"
@@ -123,7 +122,8 @@ def test_a_lost_host_comes_back_with_fewer_devices_and_the_weights_are_those_of_
 
     # torch's agents of one address are ranked by age: the host without checkpoints is first now
     endpoint = set_up(hosts, num_gpus=2)
-    agents = {host: start(host, endpoint, 1) for host in (lost, keeper)}
+    python = forked.on_path() / "python"  # nobody is lost any more
+    agents = {host: start(host, endpoint, 1, python) for host in (lost, keeper)}
     said = "".join(agent.communicate(timeout=120)[0] for agent in agents.values())
     assert all(agent.returncode == 0 for agent in agents.values()), said[-2000:]
     [after] = re.findall(r"resumes after (\d+) epochs", said)
