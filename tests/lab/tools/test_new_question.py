@@ -3,14 +3,13 @@
 import re
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from lab.core.errors import ParamsError
 from lab.core.files import read_rows
 from lab.tools.new_question import write_question
+from tests import forked
 from tests.helpers import COMMITTED, ROOT, write_data
 
 PROJECT = (  # what the commands and tests below read
@@ -30,12 +29,6 @@ ARCHITECTURE = (
 )
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, check=False
-    )
-
-
 @pytest.mark.slow
 def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
     folder = tmp_path / "project"
@@ -47,11 +40,11 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
     shutil.copy(COMMITTED / "params.yaml", folder)
     for words in (["init", "-q"], ["add", "-A"], [*IDENTITY, "commit", "-qm", "before"]):
         subprocess.run(["git", *words], cwd=folder, check=True)
-    made = run(folder, "invoke", "new", NAME, "--book", "12.5", "--question", QUESTION)
+    made = forked.run("invoke", "new", NAME, "--book", "12.5", "--question", QUESTION, cwd=folder)
     assert made.returncode == 0, made.stderr
-    walls = run(folder, "pytest", "-q", "-p", "no:cacheprovider", *ARCHITECTURE)
+    walls = forked.run("pytest", "-q", "-p", "no:cacheprovider", *ARCHITECTURE, cwd=folder)
     assert walls.returncode == 0, walls.stdout[-2000:]
-    first = run(folder, "pytest", "-q", "-p", "no:cacheprovider", f"tests/stages/{NAME}")
+    first = forked.run("pytest", "-q", "-p", "no:cacheprovider", f"tests/stages/{NAME}", cwd=folder)
     assert f"NotImplementedError: the experiment of {NAME}" in first.stdout
     experiment = folder / "stages" / NAME / "measure" / "experiment.py"
     text = re.sub("    raise .*", "    return sgd_step(net, batch, lr)", experiment.read_text())
@@ -59,7 +52,7 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
     experiment.write_text(re.sub("    return 100 .*", known, text))
     write_data(folder / "data")
     for command in (f"stages.{NAME}", "stages.claims", "stages.report"):
-        ended = run(folder, command)
+        ended = forked.run(command, cwd=folder)
         assert ended.returncode == 0, ended.stderr[-2000:]
         assert f"{NAME} cannot be shown" not in ended.stderr
     judged = read_rows(folder / "reports" / "claims" / "rows.csv")
@@ -67,7 +60,7 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
     for page, draft in ((f"{NAME}.html", "Draft: "), (f"{NAME}.zh.html", "草稿：")):
         assert draft in (folder / "reports" / "pages" / page).read_text()
         assert draft not in (folder / "reports" / "pages" / page.replace(NAME, "train")).read_text()
-    frozen = run(folder, "invoke", "freeze")
+    frozen = forked.run("invoke", "freeze", cwd=folder)
     assert frozen.returncode == 2
     assert f"stages/{NAME}/page/claims.yaml: still has a TODO" in frozen.stderr
     for page in ("index.html", "index.zh.html"):

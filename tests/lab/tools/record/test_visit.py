@@ -14,6 +14,7 @@ from lab.core.files import read_rows
 from lab.tools import references
 from lab.tools.record.parts import VisitPart
 from lab.tools.record.visit import enough, record
+from tests import forked
 from tests.helpers import COMMITTED, ROOT, committed_params, files, outlived, write_data
 
 pytestmark = pytest.mark.slow
@@ -27,7 +28,10 @@ def ready(project):
     return project
 
 
-def test_a_visit_has_what_was_finished_and_the_next_one_goes_on_with_what_is_lacking(ready):
+def test_a_visit_has_what_was_finished_and_the_next_one_goes_on_with_what_is_lacking(
+    ready, monkeypatch
+):
+    monkeypatch.setattr(sys, "executable", str(forked.on_path() / "python"))  # its stages
     path, kept = (references.REFERENCE / name for name in ("my.machine.json", "my.machine"))
     (kept / "of_an_earlier_visit").mkdir(parents=True)
     (kept / "of_an_earlier_visit" / "rows.csv").touch()
