@@ -2,6 +2,7 @@
 
 import functools
 import io
+from itertools import product
 
 import pytest
 import torch
@@ -80,24 +81,28 @@ def bits(saved):
     return [tensor.numpy().tobytes() for tensor in tensors], [e[:3] for e in state["epochs"]]
 
 
-def all_as_a_rank(device, how, saved, steps):
-    """The same of each optimizer, and whether all ranks have the same of its state."""
+WAYS = {"whole": {}, "shards": {"shards": 4}}
+
+
+def as_a_rank(device):
+    """The same of each optimizer and way, uninterrupted and interrupted after four steps of six;
+    and whether all ranks have the same of its state.
+    """
     group, found = Group(), {}
-    for optimizer in RULES:
-        state = trained({"optimizer": optimizer, **how}, 1, saved.get(optimizer), steps, group)
+    for way, optimizer in product(WAYS, RULES):
+        train = functools.partial(
+            trained, {"optimizer": optimizer, "strategy": "ddp", **WAYS[way]}, 1, processes=group
+        )
+        state, again = train(), train(train(steps=4))
         parts = [part for parts in tensors_in(state)["updates"] for part in parts]
         alike = all(torch.equal(theirs, part) for part in parts for theirs in group.gathered(part))
-        found[optimizer] = state, group.largest(0 if alike else 1) == 0
+        found[way, optimizer] = state, again, group.largest(0 if alike else 1) == 0
     return found
 
 
-@pytest.fixture(scope="module", params=[{}, {"shards": 4}], ids=["whole", "shards"])
-def on_ranks(request):
-    """Of two ranks, uninterrupted, and interrupted after four steps of six."""
-    devices, how = Devices("cpu-virtual", [CPU] * 2, 1), {"strategy": "ddp", **request.param}
-    run = functools.partial(run_on_ranks, 2, devices, all_as_a_rank, how)
-    half = {optimizer: state for optimizer, (state, _) in run({}, 4).items()}
-    return request.param, run({}, None), run(half, None)
+@pytest.fixture(scope="module")
+def on_ranks():
+    return run_on_ranks(2, Devices("cpu-virtual", [CPU] * 2, 1), as_a_rank)
 
 
 @pytest.mark.parametrize("optimizer", RULES)
@@ -123,11 +128,12 @@ def test_in_shards_the_bits_are_those_of_one_device_whatever_the_others_number(
 
 
 @pytest.mark.slow
-def test_two_ranks_have_the_bits_of_one_process_also_interrupted(on_ranks, one_thread):
+@pytest.mark.parametrize("way", WAYS)
+def test_two_ranks_have_the_bits_of_one_process_also_interrupted(on_ranks, way, one_thread):
     """Of two replicas, or in shards of one device. Losses are added in float64, or in shards."""
-    shards, whole, resumed = on_ranks
+    shards = WAYS[way]
     for optimizer in RULES:
-        (state, alike), (again, _) = whole[optimizer], resumed[optimizer]
+        state, again, alike = on_ranks[way, optimizer]
         assert alike, optimizer
         assert bits(state) == bits(again), optimizer
         one = bits(trained({"optimizer": optimizer, **shards}, 1 if shards else 2))
