@@ -16,6 +16,7 @@ from lab.core.errors import DistributedError, SpaceError
 from lab.core.process import INTERRUPTED
 from lab.data.loaders import book_images, loader
 from lab.machine.fresh_process import call_in_subprocess, fresh_process
+from tests import forked
 from tests.helpers import ROOT, in_namespaces, needs_namespaces, outlived, write_data
 
 
@@ -220,11 +221,11 @@ def loading(project):
 
 @pytest.mark.slow
 def test_a_folder_too_long_for_sockets_is_no_obstacle(project, loading):
-    command, environment = loading
+    _, environment = loading
     folder = project / ("x" * 100)
     folder.mkdir()
     environment |= {"TMPDIR": str(folder)}
-    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    result = forked.run("loading", env=environment)
     assert (result.returncode, result.stdout) == (0, "[60, 60]\n"), result.stderr
 
 
