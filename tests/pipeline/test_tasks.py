@@ -156,11 +156,10 @@ needs_user = pytest.mark.skipif(
     ("through", "environment"),
     [
         pytest.param(NAMELESS, {}, marks=needs_user),
-        ([], {"PYTHONWARNINGS": "e::UserWarning"}),
-        ([], {"SHELL": "/bin/false"}),
+        ([], {"PYTHONWARNINGS": "e::UserWarning", "SHELL": "/bin/false"}),
         ([], {"SHELL": "/nowhere/fish"}),
     ],
-    ids=["no name", "warnings", "a shell that runs nothing", "no shell"],
+    ids=["no name", "warnings and a shell that runs nothing", "no shell"],
 )
 def test_an_environment_in_which_dvc_cannot_run_is_made_up_for(two_stages, through, environment):
     nobody = dict.fromkeys(("LOGNAME", "USER", "LNAME", "USERNAME"), "")
