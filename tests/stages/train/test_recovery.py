@@ -60,11 +60,16 @@ def start(name: str) -> subprocess.Popen[str]:
     )
 
 
-def kill(process: subprocess.Popen[str], rng: random.Random) -> None:
-    """Kill one of the run's processes while it trains, and see all of them end."""
+def wait_for_an_epoch(process: subprocess.Popen[str]) -> None:
     assert process.stdout is not None
-    process.stdout.readline()
-    time.sleep(rng.uniform(0, 0.6))
+    while "epoch 2/" not in process.stdout.readline():
+        assert process.poll() is None
+
+
+def kill(process: subprocess.Popen[str], rng: random.Random) -> None:
+    """Kill one of the run's processes after a checkpoint, and see all of them end."""
+    wait_for_an_epoch(process)
+    time.sleep(rng.uniform(0, 0.3))
     family = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
     # the launcher or a rank, which the fork server in between has forked
     rng.choice([each for each in family if each.ppid() != process.pid]).kill()
@@ -73,9 +78,10 @@ def kill(process: subprocess.Popen[str], rng: random.Random) -> None:
     assert not outlived(family)
 
 
-def finish(name: str) -> None:
+def finish(name: str) -> str:
     ended = run_stage("stages.train", name)
     assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout
 
 
 def results(name: str) -> tuple[bytes, list[str]]:
@@ -91,9 +97,7 @@ def results(name: str) -> tuple[bytes, list[str]]:
 def test_a_run_ends_on_the_first_signal_with_one_line(runs, name, number):
     edit_params({f"train.runs.{name}.num_epochs": 10_000})
     process = start(name)
-    assert process.stdout is not None
-    while "epoch 2/" not in process.stdout.readline():
-        assert process.poll() is None
+    wait_for_an_epoch(process)
     family = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(number)
     _, errors = process.communicate(timeout=60)
@@ -125,7 +129,7 @@ def test_killed_runs_end_as_if_nobody_had_killed_them(runs):
         for path in (Path(f"models/{name}.pt"), *Path(f"reports/train/{name}").iterdir()):
             path.unlink()
         kill(start(name), rng)
-        finish(name)
+        assert "resumes after" in finish(name)
         assert results(name) == undisturbed[name], name
         checkpoints = list(Path(".lab/checkpoints").glob("*/"))
         assert not checkpoints, "a run that has its results keeps none"
