@@ -299,12 +299,10 @@ def test_a_checkpoint_is_named_by_all_code_that_ran(project):
     write_data(project / "data", train=64, test=16)
     small = small_run(train_images=64, test_images=16, batch_size=32, optimizer="adam")
     edit_params({"train.runs": {"one": small}})
+    python = forked.on_path() / "python"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     said = subprocess.run(
-        [forked.on_path() / "python", "-c", LOADED],
-        capture_output=True,
-        env=environment,
-        check=True,
+        [python, "-c", LOADED], capture_output=True, env=environment, check=True
     ).stdout
     loaded, hashed = json.loads(said.splitlines()[-1])
     ours = {path for path in loaded if path.startswith((f"{ROOT}/lab/", f"{ROOT}/stages/"))}
