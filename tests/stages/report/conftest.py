@@ -1,5 +1,6 @@
 """Results of every stage, and the report of them, made once."""
 
+import functools
 import os
 import shutil
 from pathlib import Path
@@ -19,7 +20,7 @@ from lab.training.loop import Epoch
 from stages.claims.__main__ import main as judge_claims
 from stages.report import questions
 from stages.report.calls import QuestionCalls
-from stages.report.evidence import read_evidence
+from stages.report.evidence import Evidence, read_evidence
 from tests import made_up
 from tests.helpers import (
     COMMITTED,
@@ -98,9 +99,18 @@ def drawn(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return project / "reports"
 
 
+@functools.cache
+def committed_evidence() -> Evidence:
+    """What all pages of the committed results draw on; the current folder is theirs."""
+    return read_evidence(REPORTS)
+
+
 @pytest.fixture
 def render(monkeypatch, tmp_path):
-    """Render a stage's page of the committed results, without drawing its figures."""
+    """Render a stage's page of the results in the current folder, without drawing its figures.
+
+    These are the committed ones until the test goes elsewhere.
+    """
     monkeypatch.chdir(COMMITTED)
 
     def caption_alone(self, name, caller):
@@ -111,9 +121,11 @@ def render(monkeypatch, tmp_path):
 
     def rendered(stage: str, language: str, **changed: object) -> questions.Question:
         named = questions.named
+        there = Path.cwd() == COMMITTED.resolve()
+        evidence = committed_evidence() if there else read_evidence(REPORTS)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(questions, "named", lambda *given: {**named(*given), **changed})
             with speaking(language):
-                return questions.question(stage, tmp_path, read_evidence(REPORTS))
+                return questions.question(stage, tmp_path, evidence)
 
     return rendered
