@@ -1,5 +1,6 @@
 """Fixtures: a folder that looks like the project."""
 
+import gc
 import os
 import shutil
 import signal
@@ -65,6 +66,12 @@ def pytest_runtest_makereport(
     before, _cpu_s = _cpu_s, forked.cpu_seconds()
     report.user_properties.append(("cpu_s", _cpu_s - before))
     return report
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector pass over what was imported, at which each sample would wait."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
