@@ -119,10 +119,13 @@ def render(monkeypatch, tmp_path):
 
     monkeypatch.setattr(QuestionCalls, "figure", caption_alone)
 
-    def rendered(stage: str, language: str, **changed: object) -> questions.Question:
+    def rendered(
+        stage: str, language: str, evidence: Evidence | None = None, **changed: object
+    ) -> questions.Question:
         named = questions.named
-        there = Path.cwd() == COMMITTED.resolve()
-        evidence = committed_evidence() if there else read_evidence(REPORTS)
+        if evidence is None:
+            there = Path.cwd() == COMMITTED.resolve()
+            evidence = committed_evidence() if there else read_evidence(REPORTS)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(questions, "named", lambda *given: {**named(*given), **changed})
             with speaking(language):

@@ -122,7 +122,7 @@ def test_every_page_is_whole_and_true(how, render, tmp_path, monkeypatch):
     wrong = {}
     for stage in BOOK_ORDER:
         try:
-            chinese = check_whole(stage, "zh", render(stage, "zh"))
+            chinese = check_whole(stage, "zh", render(stage, "zh", evidence))
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(QuestionCalls, "figure", DRAW)
                 page = draw_stage(stage, {"en": tmp_path}, evidence)["en"]
