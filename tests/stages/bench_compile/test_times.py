@@ -1,6 +1,5 @@
 """What bench_compile times, and what follows from its samples."""
 
-import faulthandler
 import json
 import os
 import subprocess
@@ -26,6 +25,7 @@ from stages.bench_compile.measure.params import CompileParams, Params
 from stages.bench_compile.measure.saved import measure_cpp, measure_saved
 from stages.bench_compile.page.figures import break_even_calls
 from tests.helpers import ROOT, claim_of
+from tests.stages.bench_compile.crashing import crash_in
 
 
 def calls(**us: float) -> list[Measurement]:
@@ -137,14 +137,6 @@ def test_all_forms_are_timed_at_every_size_and_what_is_missing_is_said():
         AOT,
     }
     assert [m.experiment for m in results.skipped()][-1] == "enqueue"
-
-
-def crash_in(variant: str) -> int:
-    """This process's id, unless the variant is TorchScript."""
-    if variant == SCRIPT:
-        faulthandler.disable()  # which would print the test's stack
-        faulthandler._sigsegv()
-    return os.getpid()
 
 
 def test_a_form_that_crashes_is_skipped_with_the_signal_and_ends_nothing():
