@@ -18,6 +18,7 @@ import tasks
 from lab.core.files import write_json
 from lab.core.process import ERROR_FILE
 from lab.tools import forecast, pipeline
+from tests import forked
 from tests.helpers import ROOT, committed_params, errors, python
 
 C = Context()
@@ -26,7 +27,7 @@ TASKS = Collection.from_module(tasks).tasks
 
 @pytest.mark.parametrize("name", [name for name, task in TASKS.items() if task.positional])
 def test_help_is_shown_where_invoke_expects_an_argument(name):
-    shown = python("-m", "invoke", name, "--help", cwd=ROOT).stdout
+    shown = forked.run("invoke", name, "--help", cwd=ROOT).stdout
     assert TASKS[name].__doc__ in shown
     assert "Options:" in shown
 
@@ -120,7 +121,7 @@ def test_where_dvc_itself_failed_the_doctor_looks_in_the_same_environment(failin
 def test_a_picture_is_looked_for_where_the_user_is():
     """The task itself works in the project's folder."""
     here = ROOT / "tests" / "pipeline"
-    ended = python("-m", "invoke", "predict", "none.png", cwd=here)
+    ended = forked.run("invoke", "predict", "none.png", cwd=here)
     assert ended.returncode == 3
     [line] = errors(ended)
     assert str(here / "none.png") in line
