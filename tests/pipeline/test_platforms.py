@@ -1,8 +1,11 @@
 """What other systems' Pythons lack, taken from this one: all imports, and a first task does."""
 
+import os
+
 import pytest
 
-from tests.helpers import ROOT, errors, python
+from tests import forked
+from tests.helpers import ROOT, errors
 
 LACKS = {
     "macOS": {"time": ["CLOCK_BOOTTIME"], "os": ["sched_getaffinity"]},
@@ -36,8 +39,10 @@ runpy.run_module("invoke", run_name="__main__")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("system", LACKS)
-def test_everything_imports_a_machine_is_looked_at_and_a_task_passes_its_error_on(system):
+def test_everything_imports_a_machine_is_looked_at_and_a_task_passes_its_error_on(system, tmp_path):
     program = WITHOUT.format(lacks=LACKS[system]) + IMPORTS + A_TASK
-    ended = python("-c", program, cwd=ROOT, USERNAME="someone")  # which Windows always has
+    (tmp_path / "elsewhere.py").write_text(program)
+    there = {"PYTHONPATH": str(tmp_path), "USERNAME": "someone"}  # which Windows always has
+    ended = forked.run("elsewhere", cwd=ROOT, env=os.environ | there)
     assert ended.returncode == 2, ended.stderr
     assert "no-such-profile" in errors(ended)[0]
