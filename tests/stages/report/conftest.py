@@ -24,6 +24,7 @@ from stages.report.evidence import Evidence, read_evidence
 from tests import made_up
 from tests.helpers import (
     COMMITTED,
+    ROOT,
     committed_params,
     hardware,
     python,
@@ -51,6 +52,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = tmp_path_factory.mktemp("results")
     reports = project / "reports"
     (project / PARAMS_FILE).write_text(committed_params())
+    shutil.copytree(ROOT / "profiles", project / "profiles")
     write_data(project / "data", train=400)
     write_runs(project, "fashion-mnist")
     for stage in made_up.THEORY:

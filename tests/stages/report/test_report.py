@@ -16,7 +16,7 @@ from lab.tools.profiles import merge
 from lab.tools.references import stage_of
 from stages.bench_input.measure.names import RESIDENT
 from stages.report.site import ABOUT, INDEX, file_of
-from tests.helpers import ROOT, edit_params, errors, files, hardware, run_stage, small_run
+from tests.helpers import edit_params, errors, files, hardware, run_stage, small_run
 from tests.stages.report.conftest import report_without_torch, write_runs
 
 pytestmark = pytest.mark.slow
@@ -113,14 +113,10 @@ def test_a_run_without_results_is_said(project):
     assert "bench_asink: no page; take some of" in errors(result)[0]
 
 
-def test_what_little_data_give_is_labelled_and_no_headline_is_made_of_it(project):
+def test_what_little_data_give_is_labelled_and_no_headline_is_made_of_it(project, drawn):
     reports = project / "reports"
-    shutil.copytree(ROOT / "profiles", project / "profiles")
-    assert run_stage("stages.report").returncode == 0
-    before = {
-        language: (reports / file_of(INDEX, language)).read_text() for language in ("en", "zh")
-    }
-    summary = (reports / "README.md").read_text()
+    before = {language: (drawn / file_of(INDEX, language)).read_text() for language in ("en", "zh")}
+    summary = (drawn / "README.md").read_text()
     (project / PARAMS_FILE).write_text(merge("smoke", project / "profiles", project / PARAMS_FILE))
     result = run_stage("stages.report")
     assert result.returncode == 0, result.stderr
