@@ -7,6 +7,8 @@ import sys
 
 import matplotlib as matplotlib
 import pydantic as pydantic
+from dvc import repo as repo
+from dvc.cli import parser as parser
 
 from lab.machine.torchvision_import import torchvision as torchvision
 
