@@ -29,7 +29,6 @@ GRAPHS = {names.GRAPH: 20.0, names.FP32: 25.0, names.COMPILED_BF16: 10.0}  # of 
 RESNET18 = {names.NO_WORKERS: 90.0, names.ENGINE: 80.0, names.BF16: 40.0}
 ON_DEVICES = {
     names.NOTES_LENET: {names.ONE_DEVICE: 10.0, names.LOOP: 9.6, names.THREADS: 8.0},
-    names.LARGE_BATCH: {names.ONE_DEVICE: 40.0, names.THREADS: 25.0},
     names.WIDE: {names.ONE_DEVICE: 40.0, names.LOOP: 30.0, names.THREADS: 20.0},
 }
 NOTES_WORKERS = 0  # what a trial found faster
