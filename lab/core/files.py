@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.core.errors import DataError, MachineError, NotThereError, SpaceError
+from lab.core.errors import DataError, LabError, MachineError, NotThereError, SpaceError
 
 REPORTS = Path("reports")
 HARDWARE_FILE = REPORTS / "hardware.json"
@@ -53,18 +53,19 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise SpaceError(
-                f"{path}: no space for {len(content)} bytes; free some and run again"
-            ) from None
-        if error.errno == errno.EFBIG:
-            raise SpaceError(
-                f"{path}: {len(content)} bytes, more than this shell's limit for a file;"
-                " `ulimit -f unlimited`"
-            ) from None
-        raise MachineError(
-            f"{path}: cannot be written ({error.strerror}); mend the folder's permissions"
-        ) from None
+        raise not_written(error, path) from None
+
+
+def not_written(error: OSError, path: Path) -> LabError:
+    """Return the error of a file that the system does not let a command write, or read."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return SpaceError(f"{path}: no space; free some and run again")
+    if error.errno == errno.EFBIG:
+        return SpaceError(f"{path}: over this shell's limit for a file; `ulimit -f unlimited`")
+    return MachineError(
+        f"{path}: cannot be read or written ({error.strerror}); mend the permissions, or work in a"
+        " clone of your own"
+    )
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:

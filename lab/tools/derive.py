@@ -56,8 +56,11 @@ def accept(changed: list[Path]) -> None:
 def _changes(status: Mapping[str, Sequence[Any]]) -> Iterator[str]:
     """The paths and params that DVC finds changed; weights that were not brought here are none."""
     for each in itertools.chain(*status.values()):
-        for what in each.values() if isinstance(each, dict) else []:
-            yield from (path for path, how in what.items() if how != "not in cache")
+        if isinstance(each, str):  # such as "changed command"
+            yield each
+        else:
+            for what in each.values():
+                yield from (path for path, how in what.items() if how != "not in cache")
 
 
 def derive() -> None:

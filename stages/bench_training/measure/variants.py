@@ -203,10 +203,7 @@ def _on_devices(lenet: TrainingVariant, p: TrainingParams, machine: Machine) -> 
         return {}
     one = lenet.but(threads=machine.share)
     variants: Variants = {}
-    for experiment, single in {
-        names.NOTES_LENET: one,
-        names.WIDE: one.but(width=p.width),
-    }.items():
+    for experiment, single in {names.NOTES_LENET: one, names.WIDE: one.but(width=p.width)}.items():
         variants[experiment, names.ONE_DEVICE] = single
         variants[experiment, names.LOOP] = single.but(kind="loop", num_gpus=2)
         variants[experiment, names.THREADS] = single.but(num_gpus=2)

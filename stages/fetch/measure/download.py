@@ -1,6 +1,5 @@
 """Fetch the data sets from your own mirror or the published ones, or draw look-alikes instead."""
 
-import errno
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,8 +7,8 @@ from pathlib import Path
 import pooch
 import requests
 
-from lab.core.errors import DataError, LabError, MachineError, SpaceError
-from lab.core.files import sha256, write_json
+from lab.core.errors import DataError
+from lab.core.files import not_written, sha256, write_json
 from lab.core.outputs import set_aside, write_own
 from lab.data import idx, synthetic
 from lab.data.datasets import DATA, FASHION_COUNTS, RAW_FOLDER, SOURCE_FILE, read_source
@@ -52,7 +51,7 @@ def fetch(params: DataParams) -> dict[str, str]:
     try:
         _withdraw_source()  # until all files are what it says
     except OSError as error:
-        raise _not_written(error) from None
+        raise not_written(error, Path(error.filename or DOWNLOADS)) from None
     source = {
         "fashion_mnist": _original_or_synthetic(
             FASHION_FILES, params.mirrors.fashion_mnist, _draw_fashion_mnist, params
@@ -137,7 +136,7 @@ def download(file: RemoteFile, mirrors: list[str], timeout_s: float) -> bytes:
             tried.append(f"{source}: other bytes than the published ones (SHA-256)")
             wrong = True
         except OSError as error:
-            raise _not_written(error) from None
+            raise not_written(error, Path(error.filename or DOWNLOADS)) from None
         else:
             return content
         log.info("%s", tried[-1])
@@ -173,13 +172,3 @@ def _reason(error: OSError) -> str:
     if isinstance(error, requests.ConnectionError):
         return "not reached"
     return error.strerror or str(error)
-
-
-def _not_written(error: OSError) -> LabError:
-    where = error.filename or DOWNLOADS
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return SpaceError(f"{where}: no space ({error.strerror}); free some and run again")
-    return MachineError(
-        f"{where}: cannot be read or written ({error.strerror}); mend the permissions, or work in a"
-        " clone of your own"
-    )

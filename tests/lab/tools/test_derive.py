@@ -48,9 +48,12 @@ def test_metrics_are_accepted_in_a_clone_without_weights(trained):
     assert {path for path, _ in accepted() - before} == {METRICS.as_posix()}
 
 
-def test_metrics_are_not_accepted_where_the_code_changed_as_well(trained):
+@pytest.mark.parametrize(
+    ("path", "text"), [("code", "another"), ("dvc.yaml", PIPELINE.replace("cmd: a", "cmd: b"))]
+)
+def test_metrics_are_not_accepted_where_something_else_changed_as_well(trained, path, text):
     before = accepted()
-    for path in (Path("code"), METRICS):
-        path.write_text("another")
+    Path(path).write_text(text)
+    METRICS.write_text("another")
     accept([METRICS])
     assert accepted() == before
