@@ -16,11 +16,11 @@ from tests.helpers import ROOT
 # Sizes for GPUs that would take a processor minutes
 SMALLER = {
     "stages.bench_hardware.measure.roofline": {"GPU_BATCH_SIZE": 1},
-    "stages.bench_training.measure.names": {
+    "lab.timing.rates": {
         "PRODUCT_ROWS": {"cpu": (64,), "cuda": (64,)},
         "COPIED_MIB": {"cpu": (1,), "cuda": (1,)},
+        "IMAGES": {"cpu": 1, "cuda": 1},
     },
-    "stages.bench_training.measure.loops": {"IMAGES": {"cpu": 1, "cuda": 1}},
 }
 HERE = Path(__file__).resolve().parent
 TORCH = Path(torch.__file__).parent

@@ -16,7 +16,7 @@ from lab.parallel.replicas import replicate, sgd, split_batch, sum_gradients
 from lab.parallel.workers import parallel_map, thread_pool
 from lab.results.measurements import Measurement, again
 from lab.timing.bench import balanced_turns, in_unit
-from lab.timing.clock import read_clock
+from lab.timing.clock import time_parts
 from stages.bench_input.measure.feeds import Feed, feeds, prepare
 from stages.bench_input.measure.names import FEEDS, RESIDENT, WHOLE
 from stages.bench_input.measure.params import Params
@@ -50,20 +50,6 @@ def step_in_parts(
     for net in replicas:
         sgd(net.parameters(), LR, len(X))
     yield "update"
-
-
-def time_parts(parts: Iterator[str], devices: Sequence[torch.device]) -> dict[str, float]:
-    """The seconds of each part, and of the whole.
-
-    Nothing overlaps: each part waits for the one before it on every device, so the whole is an
-    upper bound of what a step takes in training.
-    """
-    times = [read_clock(devices)]
-    seconds = {}
-    for part in parts:
-        times.append(read_clock(devices))
-        seconds[part] = times[-1] - times[-2]
-    return seconds | {WHOLE: times[-1] - times[0]}
 
 
 def measure_steps(
@@ -101,7 +87,8 @@ def _steps(
 
     def timed(batches: Iterator[LabelledImages]) -> Mapping[str, float]:
         parts = step_in_parts(batches, replicas, devices.devices, pool)
-        return time_parts(parts, devices.devices)
+        seconds = time_parts(parts, devices.devices)
+        return seconds | {WHOLE: sum(seconds.values())}
 
     return {feed: partial(timed, _endless(fed[feed])) for feed in FEEDS[net]}
 

@@ -1,6 +1,6 @@
 """How each kind of variant trains: a turn takes some steps, an epoch's at most."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from itertools import count
 
@@ -16,20 +16,17 @@ from lab.machine.devices import allow_tf32, precision_on
 from lab.nets.models import lenet_of_layers, to_float
 from lab.nets.step_parts import StepPart, StepParts, vector_length
 from lab.parallel.replicas import forward_backward, sgd, split_batch, sum_gradients
-from lab.timing.bench import convolution
+from lab.timing import rates
 from lab.timing.clock import read_clock
 from lab.training.model import BatchStep, Model
 from lab.training.notes_loop import EpochClock, notes_epoch, to_contiguous
 from lab.training.steps.by_name import model_and_step, on_rows
 from lab.training.trainer import Trainer, prepare_process
-from stages.bench_training.measure.names import COPIED_MIB, PRODUCT_ROWS
 from stages.bench_training.measure.variants import TrainingVariant
 
 Turn = Callable[[int], float]  # takes so many steps; seconds per step
-IMAGES = {"cpu": 16, "cuda": 256}  # of a convolution
 LOG_INTERVAL = 10  # steps
 Batches = Iterable[tuple[Tensor, Tensor]]  # float images (n, 1, 28, 28) and labels (n,)
-Work = tuple[float, Callable[[], object]]  # an amount, and what does it
 
 
 def plain_epoch(
@@ -204,37 +201,13 @@ class TrainingTurns:
 
 
 def _arithmetic(variant: TrainingVariant) -> Turn:
-    """Seconds per GFLOP of the fastest of several products and convolutions."""
+    """Seconds per GFLOP."""
     [device] = variant.devices()
     dtype = torch.bfloat16 if variant.precision == "bf16" else torch.float32
-    return _fastest(list(_products(device, dtype)), device)
-
-
-def _products(device: torch.device, dtype: torch.dtype) -> Iterator[Work]:
-    for n in PRODUCT_ROWS[device.type]:
-        A = torch.rand(n, n, device=device).to(dtype)
-        yield 2e-9 * n**3, partial(torch.mm, A, A, out=torch.empty_like(A))
-    yield convolution(device, IMAGES[device.type], dtype)
+    return partial(rates.fastest, rates.arithmetic(device, dtype), device)
 
 
 def _copies(variant: TrainingVariant) -> Turn:
-    """Seconds per GB, read and written, of the fastest of several copies."""
+    """Seconds per GB, read and written."""
     [device] = variant.devices()
-    sources = [torch.ones(mib * 2**18, device=device) for mib in COPIED_MIB[device.type]]
-    return _fastest(
-        [(2e-9 * X.nbytes, partial(torch.empty_like(X).copy_, X)) for X in sources], device
-    )
-
-
-def _fastest(works: Sequence[Work], device: torch.device) -> Turn:
-    """Seconds per amount of the fastest of so many calls of each: what the machine can do."""
-
-    def seconds(call: Callable[[], object]) -> float:
-        start = read_clock([device])
-        call()
-        return read_clock([device]) - start
-
-    def turn(calls: int) -> float:
-        return min(seconds(call) / amount for amount, call in works for _ in range(calls))
-
-    return turn
+    return partial(rates.fastest, rates.copies(device), device)

@@ -18,8 +18,6 @@ RATE = "rate"  # experiment; x: 0
 ARITHMETIC = {"fp32": "arithmetic, fp32", "tf32": "arithmetic, tf32", "bf16": "arithmetic, bf16"}
 COPIES = "copies"
 PARTS = "parts of a step"  # experiment; variants: kinds of operations; x: images per batch
-PRODUCT_ROWS = {"cpu": (512, 1024), "cuda": (2048, 8192)}  # of matrices, by kind of device
-COPIED_MIB = {"cpu": (4, 64), "cuda": (256,)}
 
 # experiments of LeNet on one and two devices; x: images per batch
 NOTES_LENET, WIDE = "lenet on devices", "lenet, wider"

@@ -19,12 +19,12 @@ from lab.results.reasons import (
     OFF,
     Reason,
 )
+from lab.timing import rates
 from lab.training.run_params import NOTES, RunParams
 from stages.bench_training.measure import names
 from stages.bench_training.measure.params import TrainingParams
 
 LR = 0.01
-CALLS = 8  # of each piece of work whose rate is a turn, of which the fastest counts
 IN_GRAPHS: Compile = "max-autotune-no-cudagraphs"  # since the whole step is one
 
 
@@ -110,7 +110,7 @@ def variants_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Vari
                 variants[net, names.LIGHTNING_BF16] = lightning.but(precision="bf16")
     elif not machine.gpus:
         del variants[names.RESNET18, names.BF16]
-    rate = lenet.but(steps=CALLS)
+    rate = lenet.but(steps=rates.CALLS)
     for precision, name in names.ARITHMETIC.items():
         if precision != "tf32" or machine.gpus:
             variants[names.RATE, name] = rate.but(kind="arithmetic", precision=precision)

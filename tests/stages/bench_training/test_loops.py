@@ -8,6 +8,7 @@ from lab.data.datasets import read_fashion_mnist
 from lab.data.images import to_tensors
 from lab.nets.models import MODELS
 from lab.parallel.replicas import train_batch
+from lab.timing import rates
 from lab.training import notes_loop
 from lab.training.run_params import NOTES
 from lab.training.steps import replicas
@@ -121,12 +122,12 @@ def test_lightning_takes_the_notes_steps(monkeypatch, seconds):
 @pytest.mark.parametrize(("kind", "ticks"), [("arithmetic", 3), ("copies", 2)])
 def test_a_rate_is_that_of_the_fastest_call(monkeypatch, kind, ticks):
     """By a clock on which one call of the second piece of work takes a thousandth of a second."""
-    monkeypatch.setattr(loops, "PRODUCT_ROWS", {"cpu": (10, 20)})
-    monkeypatch.setattr(loops, "COPIED_MIB", {"cpu": (1, 2)})
-    monkeypatch.setattr(loops, "IMAGES", {"cpu": 1})
+    monkeypatch.setattr(rates, "PRODUCT_ROWS", {"cpu": (10, 20)})
+    monkeypatch.setattr(rates, "COPIED_MIB", {"cpu": (1, 2)})
+    monkeypatch.setattr(rates, "IMAGES", {"cpu": 1})
     calls = iter([1e3, 1e3, 1e3, 1e-3, *[1e3] * 2 * (ticks - 2)])
     readings = (t for seconds in calls for t in (0.0, seconds))
-    monkeypatch.setattr(loops, "read_clock", lambda devices: next(readings))
+    monkeypatch.setattr(rates, "read_clock", lambda devices: next(readings))
     amount = {"arithmetic": 2 * 20**3 / 1e9, "copies": 2 * 2 * 2**20 / 1e9}[kind]
     assert turn_of(VARIANT.but(kind=kind))(2) == pytest.approx(1e-3 / amount)
 

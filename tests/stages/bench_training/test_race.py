@@ -11,9 +11,9 @@ from lab.core.errors import LabError
 from lab.nets.step_parts import CONVOLUTIONS, UPDATE
 from lab.results.reasons import FAILED, NO_TIME, Reason
 from lab.timing.deadline import DEADLINE_VARIABLE
+from lab.timing.rates import PRODUCT_ROWS
 from lab.training.run_params import NOTES
 from stages.bench_training.measure import race as race_module
-from stages.bench_training.measure.names import PRODUCT_ROWS
 from stages.bench_training.measure.race import TRACED_STEPS, race
 from stages.bench_training.measure.variants import TrainingVariant
 from tests.helpers import ROOT, outlived, write_data
