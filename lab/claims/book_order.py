@@ -17,6 +17,9 @@ class IndexEntry(NamedTuple):
 
 PLACES = {
     "together": IndexEntry("Everything together", ("13.5",)),
+    "own_network": IndexEntry(
+        "Everything together", ("13.1", "13.2", "13.3", "13.4", "13.5", "13.6")
+    ),
     "landscapes": IndexEntry("Optimization", ("12.1",)),
     "optimizers": IndexEntry("Optimization", ("12.3", "12.6", "12.7", "12.8", "12.9", "12.10")),
     "schedules": IndexEntry("Optimization", ("12.11",)),

@@ -1,7 +1,9 @@
 """Python code as HTML, in which comments, texts and keywords can have colours of their own."""
 
+import ast
 import keyword
 import re
+from textwrap import dedent
 
 from markupsafe import Markup
 
@@ -20,3 +22,18 @@ def coloured(code: str) -> Markup:
         found += Markup('<span class="{}">{}</span>').format(token.lastgroup, token[0])
         end = token.end()
     return found + code[end:]
+
+
+def body_of(source: str, function: str) -> str:
+    """The lines of a function's body, as they stand in a script.
+
+    What it returns takes the place of its first parameter; what linters are told is left out.
+    """
+    [found] = [
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef) and node.name == function
+    ]
+    lines = source.splitlines()[found.body[0].lineno - 1 : found.end_lineno]
+    body = re.sub("  # (type: ignore|noqa).*", "", dedent("\n".join(lines)))
+    return re.sub(r"(?m)^return\b", f"{found.args.args[0].arg} =" if found.args.args else "", body)

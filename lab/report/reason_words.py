@@ -27,6 +27,13 @@ WORDS = {  # in English, by code
     reasons.NEEDS_LARGER_SIZES: "needs larger sizes on this GPU",
     reasons.NEEDS_BF16: "needs instructions for bfloat16",
     reasons.NEEDS_LIGHTNING: "needs PyTorch Lightning: pip install -e '.[peers]'",
+    reasons.NEEDS_PROCESSOR: "needs a network on the processor, under Linux",
+    reasons.NEEDS_CONVOLUTION: "needs a convolution",
+    reasons.NEEDS_FUSED: "needs an optimizer that has a fused form",
+    reasons.NEEDS_LOADER: "needs make_loader to give a DataLoader of tensors",
+    reasons.NEEDS_SAME_DATA: "needs data that are the same in each epoch",
+    reasons.NEEDS_ROOM: "needs {about} GiB of memory to spare",
+    reasons.ALREADY: "in your file already",
     reasons.NO_TORCHSCRIPT: "torch {about} has no TorchScript",
     reasons.FAILED: "does not work here ({about})",
     reasons.NO_TIME: "not compiled within the time that was left",
@@ -43,6 +50,7 @@ WORDS = {  # in English, by code
 
 SWITCHES = {  # what a key of params.yaml that is false leaves out
     "bench_compile.compilers": "what a compiler builds",
+    "own_network.compile": "what torch.compile builds of the network",
     "bench_training.peers": "slower loops, such as a plain one and PyTorch Lightning's",
 }
 

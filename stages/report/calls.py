@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from lab.core.errors import LabError
-from lab.report.code import coloured
+from lab.report.code import body_of, coloured
 from lab.report.inline_svg import inlined
 from lab.report.language import ENGLISH, in_markdown, language, say
 from lab.report.page import Explorable, Figure
@@ -123,6 +123,7 @@ class QuestionCalls:
             "explorable": self.explorable,
             "on": self.on,
             "code": code,
+            "lines": lines,
             "expect": expect,
             "try_this": self.try_this,
         }
@@ -189,6 +190,13 @@ def code(file: str, name: str = "") -> Markup:
     dropped = range(said.lineno, said.end_lineno + 1) if said else range(0)
     kept = [line for n, line in enumerate(lines, 1) if first <= n <= last and n not in dropped]
     shown = re.sub("\n{3,}", "\n\n", "\n".join(kept)).strip("\n")
+    return part("code", coloured(shown), file, one_line=False)
+
+
+def lines(file: str, *functions: str) -> Markup:
+    """The bodies of functions of a file, one after the other: lines to add to a script."""
+    text = (STAGES.parent / file).read_text(encoding="utf-8")
+    shown = "\n".join(body_of(text, function) for function in functions)
     return part("code", coloured(shown), file, one_line=False)
 
 

@@ -36,6 +36,7 @@ OF_ONE_DEVICE = (
     VisitPart("bench_input", 65),
     VisitPart("train", 110, "resnet18_1gpu"),
     VisitPart("bench_hardware", 200),
+    VisitPart("own_network", 150),
     VisitPart("bench_compile", 180),
 )
 OF_SEVERAL = (

@@ -1,0 +1,1 @@
+"""What makes your own network train faster?"""

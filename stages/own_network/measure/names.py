@@ -1,0 +1,47 @@
+"""What own_network's rows call its techniques, its experiments and the parts of a step."""
+
+import re
+
+BASELINE, ALL = "your file as it is", "all that help"
+CHANNELS_LAST = "channels-last"
+BF16 = "bfloat16"
+TF32 = "TensorFloat-32"
+COMPILE = "torch.compile"
+GRAPH = "CUDA graph"
+FUSED = "fused optimizer"
+MEMORY = "freed memory reused"
+ONE_THREAD = "one thread"
+LARGER_BATCH = "larger batch"
+WORKERS = "loader workers"
+PINNED = "pinned memory"
+IN_MEMORY = "data in memory"
+TWO_DEVICES = "two devices"
+SAME_STEPS = (
+    *(CHANNELS_LAST, BF16, TF32, COMPILE, GRAPH, FUSED, MEMORY, ONE_THREAD),
+    *(WORKERS, PINNED, IN_MEMORY, TWO_DEVICES),
+)
+TECHNIQUES = (*SAME_STEPS, LARGER_BATCH)  # the last one trains by fewer steps: another training
+INSTEAD = ((COMPILE, GRAPH), (WORKERS, IN_MEMORY), (PINNED, IN_MEMORY))  # of each the faster one
+
+# experiments; variants are techniques, samples fresh processes
+ALONE = "one technique"  # ms for the baseline's number of examples; x: examples per step
+TOGETHER = "together"  # the same, of the baseline and of all that help, in other processes
+COMBINED = "combined"  # 1 for each technique that took part in that
+LOSS = "loss"  # x: the step
+FIRST_STEP = "first step"  # s
+PEAK_MEMORY = "peak memory"  # MiB
+PARTS = "parts of a step"  # ms, of the baseline
+INPUT, FORWARD, BACKWARD, UPDATE = "input", "forward", "backward", "update"
+STEP_PARTS = (INPUT, FORWARD, BACKWARD, UPDATE)
+CALLS = "Python and calls"  # ms, beside the parts: of the last three, what is no arithmetic
+COUNTED = "counted"  # in a step without its input
+FLOP, BYTES = "arithmetic", "reads and writes"  # GFLOP and GB
+RATE = "rate"  # what the machine does of both: GFLOP/s and GB/s
+
+# conditions
+FILE, PARAMETERS, BATCH_SIZE = "network_file", "parameters", "batch_size"
+
+
+def identifier(technique: str) -> str:
+    """A technique's name in code: of its function, and of what is found of it."""
+    return re.sub(r"\W+", "_", technique.lower())

@@ -1,0 +1,306 @@
+"""What one fresh process does: train the reader's network with some techniques, and time it."""
+
+import logging
+import os
+import resource
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from inspect import signature
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+import torch._dynamo  # every optimizer brings it: so processes fork with it
+import torch.distributed as dist
+from torch import Tensor
+from torch.utils._pytree import tree_map_only
+
+from lab.nets.step_parts import StepParts
+from lab.results.reasons import FAILED, Reason
+from lab.timing import rates
+from lab.timing.clock import read_clock, synchronize, time_parts
+from stages.own_network.measure import names
+from stages.own_network.measure.network import (
+    Batch,
+    Network,
+    called,
+    check,
+    examples,
+    load,
+    on_device,
+    one_line,
+    out_of_memory,
+    place,
+)
+from stages.own_network.measure.techniques import TECHNIQUES, data_in_memory
+
+LOSSES = 8  # first steps whose losses are compared
+ROUNDS = 5  # of a sample
+KEPT = 32  # batches that stand for all data
+SETTLED = 4  # steps after which a loader's workers are no more ahead than they stay
+PARTS_STEPS = 4  # of which the median is taken
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How each process measures: the reader's file, threads of a processor, steps of a round."""
+
+    path: Path
+    threads: int
+    steps: int = 1
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a process trains with: techniques, and `times` the batch of the file."""
+
+    techniques: tuple[str, ...] = ()
+    times: int = 1
+
+
+AS_IT_IS = Variant()
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one process finds out beforehand.
+
+    Attributes:
+        seconds: of a step of the file as it is.
+        batch_size: of the file.
+        parameters: of its network.
+        lacking: why techniques cannot be tried.
+    """
+
+    seconds: float
+    batch_size: int
+    parameters: int
+    lacking: Mapping[str, Reason]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a process found with some techniques.
+
+    Attributes:
+        seconds: for as many examples as a batch of the file has.
+        losses: of the first steps.
+        first_step_s: with whatever is built then.
+        peak_mib: of memory; on a processor beyond what there was before.
+        parts: seconds of a step by part, where it is the file as it is.
+        counted: GFLOP and GB of that step, as far as they can be counted.
+        rates: GFLOP/s and GB/s of the machine.
+    """
+
+    seconds: float
+    losses: tuple[float, ...]
+    first_step_s: float
+    peak_mib: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+    counted: Mapping[str, float] = field(default_factory=dict)
+    rates: Mapping[str, float] = field(default_factory=dict)
+
+
+class Training:
+    """The reader's training loop with some techniques, whose lines find their names here."""
+
+    def __init__(self, network: Network, variant: Variant, seed: int, device: torch.device) -> None:
+        self.network, self.device = network, device
+        self.ranks = dist.get_world_size() if dist.is_initialized() else 1
+        self.batch_size = network.BATCH_SIZE * variant.times // self.ranks
+        torch.manual_seed(seed)
+        self.net = network.make_net().to(device)
+        self.optimizer = network.make_optimizer(self.net.parameters())
+        self.loader = network.make_loader(self.batch_size) if network.make_loader else None
+        self.loss_of: Callable[[Any, Any], Tensor] = self._loss_of
+        for name in variant.techniques:
+            self.use(TECHNIQUES[name].apply)
+
+    def _loss_of(self, inputs: Any, targets: Any) -> Tensor:
+        return self.network.loss(called(self.net, inputs), targets)
+
+    def use(self, function: Callable[..., Any]) -> None:
+        """Add a technique's lines; what its function returns replaces its first parameter."""
+        given = self.named_by(function)
+        if function is data_in_memory:
+            given["loader"] = islice(given["loader"], KEPT)
+        if (found := function(**given)) is not None:
+            setattr(self, next(iter(given)), found)
+
+    def named_by(self, function: Callable[..., Any]) -> dict[str, Any]:
+        """What the parameters of a function name."""
+        return {name: getattr(self, name) for name in signature(function).parameters}
+
+    def step_in_parts(self, batches: Iterator[Batch]) -> Iterator[str]:
+        """Take a step; yield the name of each part when it is done."""
+        inputs, targets = next(batches)
+        yield names.INPUT
+        self.loss = self.loss_of(inputs, targets)
+        yield names.FORWARD
+        self.loss.backward()
+        yield names.BACKWARD
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        yield names.UPDATE
+
+    def step(self, batches: Iterator[Batch]) -> None:
+        """Take a step."""
+        for _ in self.step_in_parts(batches):
+            pass
+
+    def made(self, seed: int) -> Iterator[Batch]:
+        """The file's own batches, on the device; each of several ranks has its share."""
+        generator = torch.Generator().manual_seed(seed)
+        rank = dist.get_rank() if self.ranks > 1 else 0
+        while True:
+            batch = self.network.make_batch(self.batch_size * self.ranks, generator)
+            shares = tree_map_only(Tensor, lambda tensor: tensor.chunk(self.ranks)[rank], batch)
+            yield on_device(shares, self.device)
+
+    def batches(self) -> Iterator[Batch]:
+        """Those of the loader, again and again; without one a few that lie on the device."""
+        if self.loader is None:
+            kept = [*islice(self.made(0), SETTLED)]
+            while True:
+                yield from kept
+        full = 0
+        while True:
+            begun = False
+            for batch in self.loader:
+                begun, full = True, full or examples(batch)
+                if examples(batch) == full:  # the last one of an epoch may be smaller
+                    yield on_device(batch, self.device)
+            if not begun:
+                raise ValueError("make_loader's has ended and cannot begin again: a DataLoader can")
+
+
+def trial(device: torch.device, plan: Plan, seed: int) -> Trial:
+    """Check the file, and find out what the processes need to know.
+
+    Raises:
+        LabError: in one line, what is wrong with the file.
+    """
+    network = load(plan.path)
+    torch.set_num_threads(plan.threads)
+    check(network, plan.path, device, seed)
+    with one_line(plan.path, "a step", network.BATCH_SIZE):
+        training = Training(network, AS_IT_IS, seed, device)
+        seconds, _ = timed(training, 1)
+        lacking = {
+            name: reason
+            for name, technique in TECHNIQUES.items()
+            if (reason := technique.lacks(**training.named_by(technique.lacks)))
+        }
+    parameters = sum(p.numel() for p in training.net.parameters())
+    return Trial(seconds, network.BATCH_SIZE, parameters, lacking)
+
+
+def measure(
+    device: torch.device, plan: Plan, variant: Variant, seed: int, in_parts: bool = False
+) -> Sample | Reason:
+    """Train a variant, from the weights and batches of a seed; or why it does not work.
+
+    Raises:
+        LabError: the file as it is does not work.
+    """
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the file prints it printed in the trial
+    before = peak_mib(device)
+    network = load(plan.path)
+    torch.set_num_threads(plan.threads)
+    try:
+        training = Training(network, variant, seed, device)
+        losses, first_step_s = first_steps(training, seed)
+        seconds, batches = timed(training, -(-plan.steps // variant.times))
+        found = Sample(seconds, losses, first_step_s, peak_mib(device) - before)
+        return with_parts(found, training, batches) if in_parts else found
+    except Exception as error:
+        if variant == AS_IT_IS:
+            with one_line(plan.path, "a step", network.BATCH_SIZE):
+                raise
+        what = "out of memory" if out_of_memory(error) else type(error).__name__
+        return Reason(FAILED, what + place(error, plan.path))
+
+
+def first_steps(training: Training, seed: int) -> tuple[tuple[float, ...], float]:
+    """The losses of the first steps, on the file's own batches, and the seconds of the first."""
+    torch.manual_seed(seed)  # of dropout
+    batches, losses, first_step_s = training.made(seed), [], 0.0
+    for _ in range(LOSSES):
+        batch = next(batches)
+        start = read_clock([training.device])
+        training.step(iter([batch]))
+        first_step_s = first_step_s or read_clock([training.device]) - start
+        losses.append(training.loss.detach().double().cpu())
+    together = torch.stack(losses)
+    if training.ranks > 1:
+        dist.all_reduce(together)
+    return tuple((together / training.ranks).tolist()), first_step_s
+
+
+def timed(training: Training, steps: int) -> tuple[float, Iterator[Batch]]:
+    """Seconds for as many examples as the file's batch has, and the batches that come next.
+
+    The median of several rounds, which others on the machine do not all disturb.
+    """
+    batches, devices, rounds = training.batches(), [training.device], []
+    for _ in range(SETTLED):
+        training.step(batches)
+    for _ in range(ROUNDS):
+        start = read_clock(devices)
+        for _ in range(steps):
+            training.step(batches)
+        rounds.append((read_clock(devices) - start) / steps)
+    share = training.network.BATCH_SIZE / (training.batch_size * training.ranks)
+    return median(rounds) * share, batches
+
+
+def with_parts(found: Sample, training: Training, batches: Iterator[Batch]) -> Sample:
+    """The same with the parts of a step, what is counted in it, and the rates of the machine."""
+    device = training.device
+    steps = [time_parts(training.step_in_parts(batches), [device]) for _ in range(PARTS_STEPS)]
+    parts = {name: median(step[name] for step in steps) for name in names.STEP_PARTS}
+    with StepParts(1, partial(read_clock, [device])) as seen:
+        training.step(iter([next(batches)]))
+    kinds = seen.parts.values()
+    counted = {
+        names.FLOP: sum(kind.flop for kind in kinds) / 1e9,
+        names.BYTES: sum(kind.num_bytes for kind in kinds) / 1e9,
+    }
+    computing = sum(parts.values()) - parts[names.INPUT]
+    if device.type == "cuda":
+        calls = queueing_seconds(training, next(batches))
+    else:
+        calls = computing - sum(kind.seconds for kind in kinds)
+    return replace(
+        found,
+        parts=parts | {names.CALLS: min(max(calls, 0.0), computing)},
+        counted=counted,
+        rates={
+            names.FLOP: 1 / rates.fastest(rates.arithmetic(device), device),
+            names.BYTES: 1 / rates.fastest(rates.copies(device), device),
+        },
+    )
+
+
+def queueing_seconds(training: Training, batch: Batch) -> float:
+    """Seconds of Python's thread for a step, while the GPU works: nothing is waited for."""
+    synchronize([training.device])
+    start = time.perf_counter()
+    training.step(iter([batch]))
+    return time.perf_counter() - start
+
+
+def peak_mib(device: torch.device) -> float:
+    """The most memory so far: of a GPU what tensors had, of a process all that was resident."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device) / 2**20
+    unit = 1 if sys.platform == "darwin" else 2**10  # bytes there
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
