@@ -17,6 +17,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.optim import Optimizer
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from lab.core.errors import DataError, DivergedError, LabError, ParamsError, SpaceError
@@ -27,7 +28,7 @@ Batch = tuple[Tensors, Tensors]  # inputs and targets; the first dimension is th
 MODULE = "own_network_file"  # what the reader's file is called once it is imported
 
 
-def sgd(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
+def sgd(parameters: Iterable[nn.Parameter]) -> Optimizer:
     return torch.optim.SGD(parameters, lr=0.01, momentum=0.9)
 
 
@@ -38,7 +39,7 @@ class Network:
     make_net: Callable[[], nn.Module]
     make_batch: Callable[[int, torch.Generator], Batch]
     loss: Callable[[Any, Tensors], Tensor] = F.cross_entropy
-    make_optimizer: Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer] = sgd
+    make_optimizer: Callable[[Iterable[nn.Parameter]], Optimizer] = sgd
     make_loader: Callable[[int], Iterable[Batch]] | None = None
     BATCH_SIZE: int = 64
 

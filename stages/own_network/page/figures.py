@@ -1,5 +1,6 @@
 """The figures and tables of the page on the reader's own network."""
 
+from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
@@ -8,50 +9,71 @@ from lab.report.language import say, translation
 from lab.report.numbers import number
 from lab.report.page import Figure
 from lab.report.reason_words import in_words
-from lab.results.findings import Findings
+from lab.results.findings import Finding, Findings
 from lab.results.measurements import Results
-from stages.own_network.findings import same
+from stages.own_network.findings import helps, same
 from stages.own_network.measure import names
 from stages.own_network.measure.names import ALL, identifier
 
 
 def values(results: Results, found: Findings) -> dict[str, object]:
     combined = results.variants(names.COMBINED)
-    tried = [name for name in names.TECHNIQUES if found[f"{identifier(name)}_speedup"]]
-    changed = [name for name in names.SAME_STEPS if name in tried and not same(results, name)]
+    rows = [row(results, found, name) for name in names.TECHNIQUES]
+    tried = [each for each in rows if each.speedup]
     return {
         "file": Path(str(results.conditions[names.FILE])).name,
         "chosen": listed(combined),
+        "others": listed([n for n in names.TECHNIQUES if n not in combined and helps(results, n)]),
         "functions": [identifier(name) for name in combined],
-        "changed": listed(changed),
-        "tried": [
-            {
-                "name": name,
-                "speedup": found[f"{identifier(name)}_speedup"],
-                "differs": loss_difference(found, name),
-                "first_s": results.samples(names.FIRST_STEP, name).values[0],
-                "mib": results.series(names.PEAK_MEMORY, name)[0].summary.median,
-            }
-            for name in tried
-        ],
-        "untried": [
-            {"name": name, "reason": in_words(why, "own_network")}
-            for name in names.TECHNIQUES
-            if (why := found[f"{identifier(name)}_speedup"].missing)
-        ],
+        "changed": listed([each.name for each in tried if not each.same]),
+        "tried": tried,
+        "untried": [each for each in rows if not each.speedup],
     }
+
+
+@dataclass(frozen=True)
+class TechniqueRow:
+    """A technique by itself.
+
+    Attributes:
+        name: its own.
+        speedup: over the file as it is.
+        differs: by how much it moves the first losses; NaN where they are no numbers.
+        same: whether that is no further than seeds do, or its steps are meant to be others.
+        first_s: seconds of its first step, when nothing is built yet.
+        mib: of memory.
+        reason: why it was not tried, if it was not.
+    """
+
+    name: str
+    speedup: Finding
+    differs: str
+    same: bool
+    first_s: float
+    mib: float
+    reason: str
+
+
+def row(results: Results, found: Findings, name: str) -> TechniqueRow:
+    """What there is to say of a technique."""
+    speedup, differs = (found[f"{identifier(name)}_{what}"] for what in ("speedup", "differs"))
+    first = results.samples(names.FIRST_STEP, name).values
+    memory = results.one(names.PEAK_MEMORY, name)
+    return TechniqueRow(
+        name,
+        speedup,
+        number(differs) if differs else "NaN",
+        name not in names.SAME_STEPS or same(results, name),
+        first[0] if first else 0.0,
+        memory.summary.median if memory else 0.0,
+        in_words(speedup.missing, "own_network") if speedup.missing else "",
+    )
 
 
 def listed(techniques: list[str]) -> str:
     """Techniques in words, one after the other."""
     *others, last = [translation(name) for name in techniques] or [""]
     return say(" and ").join([say(", ").join(others), last] if others else [last])
-
-
-def loss_difference(found: Findings, name: str) -> str:
-    """By how much a technique moves the first losses; NaN where they are no numbers."""
-    differs = found[f"{identifier(name)}_differs"]
-    return number(differs) if differs else "NaN"
 
 
 def figures(results: Results, found: Findings) -> list[Figure]:
