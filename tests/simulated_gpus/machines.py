@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from lab.core.params import read_yaml
 from lab.tools.profiles import merge
 from tests.helpers import ROOT, edit_params, write_data
 
@@ -18,3 +19,6 @@ def prepare(work: Path, gpus: int) -> None:
     changes: dict[str, Any] = {"bench.rounds": 1, "scaling.world_sizes": sorted({2, gpus} - {1})}
     edit_params(changes, path=work / "params.yaml")
     shutil.copytree(ROOT / "profiles", work / "profiles")
+    network = Path(read_yaml(work / "params.yaml")["own_network"]["file"])
+    (work / network.parent).mkdir(parents=True)
+    shutil.copy(ROOT / network, work / network)
