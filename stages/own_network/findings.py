@@ -32,7 +32,7 @@ def findings(results: Results) -> dict[str, Finding]:
     examples = results.conditions.get(names.BATCH_SIZE, float("nan"))
     baseline, combined = (results.samples(TOGETHER, name) for name in (BASELINE, ALL))
     step = results.samples(ALONE, BASELINE)
-    parts = {name: results.samples(names.PARTS, name) for name in (*names.STEP_PARTS, names.CALLS)}
+    parts = {name: results.samples(names.PARTS, name) for name in (*names.STEP_PARTS, names.OF_FEW)}
     whole = combine(lambda *ms: sum(ms), *(parts[name] for name in names.STEP_PARTS))
     computing = whole - parts[names.INPUT]
 
@@ -54,7 +54,7 @@ def findings(results: Results) -> dict[str, Finding]:
         "of_peak_percent": percent(limit(names.FLOP) / computing, "more"),
         "of_bandwidth_percent": percent(limit(names.BYTES) / computing),
         "input_percent": percent(parts[names.INPUT] / whole),
-        "calls_percent": percent(parts[names.CALLS] / computing),
+        "calls_percent": percent(parts[names.OF_FEW] / computing),
         "memory_mib": median(results.samples(names.PEAK_MEMORY, BASELINE), "MiB", better="less"),
         "seeds_differ": seeds_differ(results),
         "builds_s": builds(results),

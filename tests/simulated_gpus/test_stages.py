@@ -12,7 +12,6 @@ CLOCKS_THAT_DO_NOT_WAIT = {
     "stages/bench_compile/measure/times.py _enqueue_seconds": "Python's own share of a call",
     "stages/bench_overlap/measure/overlap.py measure_return": "when a copy's call returns",
     "stages/bench_parallel/measure/two_devices.py measure_waits": "each wait awaits other GPUs",
-    "stages/own_network/measure/training.py queueing_seconds": "Python's own share of a step",
 }
 # What is a race on purpose: claim B4's control, on another stream without an event
 CONTROLS = {"stages/bench_async/measure/back_end.py x_times_y_plus_2"}

@@ -4,13 +4,12 @@ import logging
 import os
 import resource
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -24,7 +23,7 @@ from torch.utils._pytree import tree_map_only
 from lab.nets.step_parts import StepParts
 from lab.results.reasons import FAILED, Reason
 from lab.timing import rates
-from lab.timing.clock import read_clock, synchronize, time_parts
+from lab.timing.clock import read_clock, time_parts
 from stages.own_network.measure import names
 from stages.own_network.measure.network import (
     Batch,
@@ -44,7 +43,8 @@ LOSSES = 8  # first steps whose losses are compared
 ROUNDS = 5  # of a sample
 KEPT = 32  # batches that stand for all data
 SETTLED = 4  # steps after which a loader's workers are no more ahead than they stay
-PARTS_STEPS = 4  # of which the median is taken
+PARTS_STEPS = 5  # of which the median is taken
+FEW = 2  # examples of a step with next to no arithmetic; batch norm refuses one
 
 
 @dataclass(frozen=True)
@@ -265,23 +265,18 @@ def timed(training: Training, steps: int) -> tuple[float, Iterator[Batch]]:
 def with_parts(found: Sample, training: Training, batches: Iterator[Batch]) -> Sample:
     """The same with the parts of a step, what is counted in it, and the rates of the machine."""
     device = training.device
-    steps = [time_parts(training.step_in_parts(batches), [device]) for _ in range(PARTS_STEPS)]
-    parts = {name: median(step[name] for step in steps) for name in names.STEP_PARTS}
     with StepParts(1, partial(read_clock, [device])) as seen:
         training.step(iter([next(batches)]))
-    kinds = seen.parts.values()
     counted = {
-        names.FLOP: sum(kind.flop for kind in kinds) / 1e9,
-        names.BYTES: sum(kind.num_bytes for kind in kinds) / 1e9,
+        names.FLOP: sum(kind.flop for kind in seen.parts.values()) / 1e9,
+        names.BYTES: sum(kind.num_bytes for kind in seen.parts.values()) / 1e9,
     }
-    computing = sum(parts.values()) - parts[names.INPUT]
-    if device.type == "cuda":
-        calls = queueing_seconds(training, next(batches))
-    else:
-        calls = computing - sum(kind.seconds for kind in kinds)
+    parts = parts_of(training, batches)
+    few = training.network.make_batch(FEW, torch.Generator().manual_seed(0))
+    of_few = parts_of(training, repeat(on_device(few, device)))
     return replace(
         found,
-        parts=parts | {names.CALLS: min(max(calls, 0.0), computing)},
+        parts=parts | {names.OF_FEW: sum(of_few.values()) - of_few[names.INPUT]},
         counted=counted,
         rates={
             names.FLOP: 1 / rates.fastest(rates.arithmetic(device), device),
@@ -290,12 +285,12 @@ def with_parts(found: Sample, training: Training, batches: Iterator[Batch]) -> S
     )
 
 
-def queueing_seconds(training: Training, batch: Batch) -> float:
-    """Seconds of Python's thread for a step, while the GPU works: nothing is waited for."""
-    synchronize([training.device])
-    start = time.perf_counter()
-    training.step(iter([batch]))
-    return time.perf_counter() - start
+def parts_of(training: Training, batches: Iterator[Batch]) -> dict[str, float]:
+    """Seconds of each part of a step: the median of several."""
+    steps = [
+        time_parts(training.step_in_parts(batches), [training.device]) for _ in range(PARTS_STEPS)
+    ]
+    return {name: median(step[name] for step in steps) for name in names.STEP_PARTS}
 
 
 def peak_mib(device: torch.device) -> float:

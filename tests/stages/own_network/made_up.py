@@ -36,7 +36,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
             replace(one(names.LOSS, name, 0, kind, step, ""), values=losses)
             for step in range(LOSSES)
         ]
-    parts = PARTS | {names.CALLS: 4.0}
+    parts = PARTS | {names.OF_FEW: 4.0}
     made += [one(names.PARTS, name, each, kind) for name, each in parts.items()]
     counted = {names.FLOP: 1.0, names.BYTES: 0.2}
     rates = {names.FLOP: 200.0, names.BYTES: 40.0}

@@ -7,7 +7,6 @@ import pytest
 from lab.core.params import load
 from lab.machine.devices import missing_for_compile, processor
 from lab.machine.fresh_process import call_in_subprocess
-from lab.machine.limits import usable_cores
 from lab.results.measurements import Results, again
 from lab.results.reasons import FAILED
 from stages.own_network import __main__ as own_network
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 NETWORKS = Path(__file__).with_name("networks")
 PARAMS = load(Params, ROOT / "params.yaml")
-STARTS = 4
+STARTS = 3
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +33,7 @@ def compilers_cache(tmp_path_factory, monkeypatch):
 
 def tried(network: str, *techniques: str, steps: int, starts: int = STARTS) -> Results:
     """What the file as it is, the same again, and each technique alone show of a network."""
-    devices = processor(usable_cores())
+    devices = processor(1)  # several threads would wait for each other on a busy machine
     plan = Plan(NETWORKS / f"{network}.py", devices.threads, steps)
     variants = {BASELINE: AS_IT_IS, again(BASELINE): AS_IT_IS}
     variants |= {name: Variant((name,)) for name in techniques}
@@ -73,10 +72,10 @@ def test_a_large_product_is_nearer_the_peak_than_anything_else_and_has_no_calls(
 
 def test_nothing_that_keeps_the_steps_is_taken_for_another_training():
     techniques = (names.FUSED, names.MEMORY, names.ONE_THREAD, names.CHANNELS_LAST, names.BF16)
-    results = tried("words", *techniques, steps=2)
+    results = tried("words", *techniques, steps=1, starts=2)
     assert all(same(results, name) for name in techniques)
     assert not helps(results, again(BASELINE))
-    results = tried("convolutions", names.CHANNELS_LAST, names.FUSED, steps=1)
+    results = tried("convolutions", names.CHANNELS_LAST, names.FUSED, steps=1, starts=2)
     assert same(results, names.CHANNELS_LAST) and same(results, names.FUSED)
 
 

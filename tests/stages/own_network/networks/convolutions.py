@@ -15,4 +15,4 @@ def make_net():
 
 def make_batch(batch_size, generator):
     labels = torch.randint(10, (batch_size,), generator=generator)
-    return torch.randn(batch_size, 3, 56, 56, generator=generator), labels
+    return torch.randn(batch_size, 3, 28, 28, generator=generator), labels
