@@ -17,6 +17,7 @@ from lab.results.measurements import Measurement, measurements_of, rows_of, skip
 from stages.bench_compile.measure import names as compiled
 from stages.bench_training.measure.names import COMPILED
 from stages.claims.__main__ import main as judge_claims
+from stages.own_network.measure import names as own
 from stages.report.__main__ import draw_stage
 from stages.report.calls import QuestionCalls
 from stages.report.evidence import read_evidence
@@ -33,6 +34,7 @@ NEED_A_COMPILER = {  # variants by experiment
     "front_end": ("C++",),
     "latency": ("dependent loads", "loads in order"),
     "lenet": (COMPILED,),
+    "one technique": (own.COMPILE, own.GRAPH),
     "resnet18": (COMPILED,),
 }
 NUMBER = r"(−?[\d.,]+\d|−?\d)"
