@@ -162,7 +162,7 @@ def table(results: Results) -> str:
                 name,
                 f"{gain.value:.2f}",
                 f"{gain.low:.2f}-{gain.high:.2f}",
-                "yes" if findings.same(results, name) else "no",
+                "yes" if name in names.SAME_STEPS and findings.same(results, name) else "no",
                 f"{first:.2f}",
                 f"{memory:.0f}",
             ]
