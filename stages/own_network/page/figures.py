@@ -1,6 +1,7 @@
 """The figures and tables of the page on the reader's own network."""
 
 from dataclasses import dataclass
+from functools import reduce
 from itertools import accumulate
 from pathlib import Path
 
@@ -73,7 +74,10 @@ def row(results: Results, found: Findings, name: str) -> TechniqueRow:
 def listed(techniques: list[str]) -> str:
     """Techniques in words, one after the other."""
     *others, last = [translation(name) for name in techniques] or [""]
-    return say(" and ").join([say(", ").join(others), last] if others else [last])
+    if not others:
+        return last
+    first = reduce(lambda one, other: say("{one}, {other}", one=one, other=other), others)
+    return say(" and ").join([first, last])
 
 
 def figures(results: Results, found: Findings) -> list[Figure]:
