@@ -13,7 +13,7 @@ FOLDER = ROOT / "carried"  # packages that `invoke pack` put beside the code
 # what the recorded stages import, by the names on PyPI, which are those in Python, too
 PACKAGES = (
     *("filelock", "pooch", "psutil", "pydantic", "requests", "ruamel.yaml"),
-    *("threadpoolctl", "tqdm"),
+    *("tabulate", "threadpoolctl", "tqdm"),
 )
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
