@@ -263,7 +263,7 @@ def test_a_stage_runs_again_after_a_change_of_its_code_its_data_or_the_machine(r
     assert after("lab/training/loop.py", comment) == trains
     assert after("lab/optim/update_rules.py", comment) == trains | theory
     images = "data/FashionMNIST/raw/train-images-idx3-ubyte"
-    readers = {"fetch", *trains, "bench_input", "parallelism"}
+    readers = {"fetch", *trains, "bench_input", "own_network", "parallelism"}
     assert after(images, lambda data: data[:-1] + b"\1") == readers
     assert after("data/airfoil/airfoil_self_noise.dat", lambda data: data + b"\n") == {
         "fetch",
