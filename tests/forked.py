@@ -13,6 +13,8 @@ import json
 import multiprocessing
 import os
 import runpy
+import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -66,13 +68,12 @@ def on_path() -> Path:
     global _server
     _server = psutil.Popen(
         [sys.executable, "-m", "tests.forked", os.environ[ADDRESS]],
-        stdin=subprocess.PIPE,  # whose end is the server's
+        stdin=subprocess.PIPE,  # whose end is the server's, however this process ends
         stdout=subprocess.PIPE,
         cwd=Path(__file__).resolve().parent.parent,
         env=os.environ | {"PYTHONPATH": "."},
     )
     assert _server.stdout.readline() == b"ready\n"
-    atexit.register(_server.terminate)
     return folder
 
 
@@ -103,18 +104,19 @@ def run(
 
 
 def _serve(address: str) -> None:
-    """Fork a process for each that connects, until stdin ends."""
+    """Fork a process for each that connects, until stdin ends; then delete the address's folder."""
     signal.signal(signal.SIGCHLD, _reap)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen(128)
         print("ready", flush=True)
-        while True:
+        while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
             link, _ = listener.accept()
             if os.fork() == 0:
                 listener.close()
                 _answer(link)
             link.close()
+    shutil.rmtree(Path(address).parent)
 
 
 def _reap(*_: object) -> None:

@@ -112,6 +112,13 @@ def missing_for_compile() -> str:
     return f"torch.compile, which {off}=1 turns off" if off else missing_compiler()
 
 
+def one_device(params: DeviceParams) -> Devices:
+    """One GPU, or the processor with all cores, unless params say how many."""
+    if torch.cuda.is_available():
+        return resolve(1, params)
+    return processor(usable_cores() if params.cpu_threads == "auto" else params.cpu_threads)
+
+
 def processor(threads: int) -> Devices:
     """The processor in its own right, GPUs or not; gives torch this number of threads."""
     torch.set_num_threads(threads)

@@ -47,8 +47,20 @@ def chapter_number(chapter: str) -> str:
 
 
 def section_list(sections: Iterable[str]) -> str:
-    """Several sections, in the numbers of the edition of the language that is spoken."""
-    return ("、" if language() == CHINESE else ", ").join(page_of(each).number for each in sections)
+    """Several sections, in the numbers of the edition of the language that is spoken.
+
+    Those in a row are told by the first and the last.
+    """
+    rows: list[list[str]] = []
+    order = [*PATHS]
+    for section in sections:
+        if rows and order.index(section) == order.index(rows[-1][-1]) + 1:
+            rows[-1].append(section)
+        else:
+            rows.append([section])
+    ends = ({row[0]: None, row[-1]: None} for row in rows)
+    told = ("–".join(page_of(section).number for section in each) for each in ends)
+    return ("、" if language() == CHINESE else ", ").join(told)
 
 
 def link(section: str) -> str:

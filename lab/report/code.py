@@ -4,6 +4,7 @@ import ast
 import keyword
 import re
 from textwrap import dedent
+from typing import Any
 
 from markupsafe import Markup
 
@@ -24,16 +25,18 @@ def coloured(code: str) -> Markup:
     return found + code[end:]
 
 
+def definition(source: str, name: str) -> Any:
+    """The node of a function or class at the top of a file."""
+    [found] = [node for node in ast.parse(source).body if getattr(node, "name", "") == name]
+    return found
+
+
 def body_of(source: str, function: str) -> str:
     """The lines of a function's body, as they stand in a script.
 
     What it returns takes the place of its first parameter; what linters are told is left out.
     """
-    [found] = [
-        node
-        for node in ast.parse(source).body
-        if isinstance(node, ast.FunctionDef) and node.name == function
-    ]
+    found = definition(source, function)
     lines = source.splitlines()[found.body[0].lineno - 1 : found.end_lineno]
     body = re.sub("  # (type: ignore|noqa).*", "", dedent("\n".join(lines)))
     return re.sub(r"(?m)^return\b", f"{found.args.args[0].arg} =" if found.args.args else "", body)

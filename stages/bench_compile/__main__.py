@@ -4,11 +4,12 @@ import sys
 
 from lab.core.params import load
 from lab.core.process import run
+from lab.machine.compiler_cache import empty_compiler_cache
 from lab.machine.devices import resolve
 from lab.timing.runner import Benchmark
 from stages.bench_compile import findings
 from stages.bench_compile.measure.building import measure_building
-from stages.bench_compile.measure.forms import empty_compiler_cache, mlp
+from stages.bench_compile.measure.forms import mlp
 from stages.bench_compile.measure.params import Params
 from stages.bench_compile.measure.program import measure_folding
 from stages.bench_compile.measure.saved import measure_cpp, measure_saved

@@ -1,13 +1,10 @@
 """Run the stage: `python -m stages.own_network`."""
 
-import os
-import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import torch
 from tabulate import tabulate
 from tqdm import tqdm
 
@@ -15,10 +12,9 @@ from lab.core.errors import LabError
 from lab.core.files import Metrics
 from lab.core.params import load
 from lab.core.process import run
-from lab.core.shared_params import DeviceParams
-from lab.machine.devices import Devices, processor, resolve
+from lab.machine.compiler_cache import empty_compiler_cache
+from lab.machine.devices import Devices, one_device, resolve
 from lab.machine.fresh_process import call_in_subprocess
-from lab.machine.limits import usable_cores
 from lab.parallel.local_ranks import run_on_ranks
 from lab.results.measurements import Measurement, Results, again, skip
 from lab.results.reasons import FAILED, OFF, Reason
@@ -39,9 +35,6 @@ from stages.own_network.measure.training import (
     measure,
     trial,
 )
-
-CACHES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")  # what compilers build is kept in one
-CACHE = Path(".lab/own_network")
 
 
 @dataclass(frozen=True)
@@ -173,20 +166,12 @@ def table(results: Results) -> str:
     return str(tabulate(rows, columns, disable_numparse=True))
 
 
-def devices_of(params: DeviceParams) -> Devices:
-    """One GPU, or the processor with all cores, unless params say how many."""
-    if torch.cuda.is_available():
-        return resolve(1, params)
-    return processor(usable_cores() if params.cpu_threads == "auto" else params.cpu_threads)
-
-
 def main() -> None:
     """Measure and write rows and metrics."""
     params, watch = load(Params), LoadMonitor()
-    shutil.rmtree(CACHE, ignore_errors=True)  # or nothing would be built
-    os.environ |= dict.fromkeys(CACHES, str(CACHE.resolve()))
-    devices = devices_of(params.devices)
-    measured, about = measure_all(params, devices)
+    devices = one_device(params.devices)
+    with empty_compiler_cache():
+        measured, about = measure_all(params, devices)
     starts = params.own_network.starts // 2
     about = {**about, **conditions(measured, devices, watch, starts)}
     write_results("own_network", measured, about, findings)

@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from lab.core.errors import LabError
-from lab.report.code import body_of, coloured
+from lab.report.code import body_of, coloured, definition
 from lab.report.inline_svg import inlined
 from lab.report.language import ENGLISH, in_markdown, language, say
 from lab.report.page import Explorable, Figure
@@ -180,12 +180,9 @@ class QuestionCalls:
 def code(file: str, name: str = "") -> Markup:
     """The code of a file of the project, or of one function of it, without its docstring."""
     text = (STAGES.parent / file).read_text(encoding="utf-8")
-    found: Any = ast.parse(text)
+    found: Any = definition(text, name) if name else ast.parse(text)
     lines = text.splitlines()
-    first, last = 1, len(lines)
-    if name:
-        [found] = [node for node in found.body if getattr(node, "name", "") == name]
-        first, last = found.lineno, found.end_lineno
+    first, last = (found.lineno, found.end_lineno) if name else (1, len(lines))
     said = found.body[0] if ast.get_docstring(found) is not None else None
     dropped = range(said.lineno, said.end_lineno + 1) if said else range(0)
     kept = [line for n, line in enumerate(lines, 1) if first <= n <= last and n not in dropped]

@@ -5,9 +5,7 @@ skipped with the reason; none runs eager under its own name.
 """
 
 import logging
-import os
 import signal
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -40,7 +38,6 @@ from stages.bench_compile.measure.names import (
 NUM_INPUTS = 512
 NEED_COMPILER = (COMPILE, AOT)
 FILES = {WEIGHTS: "weights.pt", SCRIPT: "script.pt", EXPORT: "export.pt2", AOT: "aot.pt2"}
-CACHES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
 MOST_SHAPES = 64  # that a form is compiled for: over its limit, 8, torch runs eager without a word
 
 Form = Callable[[Tensor], Tensor]
@@ -270,26 +267,3 @@ def _used_compiled(form: Form, use: Callable[[Form], T], inputs: Sequence[Tensor
 def _compiled_graphs() -> int:
     """How many graphs torch.compile has compiled in this process."""
     return int(torch._dynamo.utils.counters["stats"]["unique_graphs"])
-
-
-@contextmanager
-def empty_compiler_cache() -> Iterator[Path]:
-    """A folder for what torch's compilers keep, empty at first and gone at the end.
-
-    This process and its children share it: the first to build a form pays for it, as on a first
-    run. They compile in their own process, so that no pool of compilers runs beside what is timed.
-    """
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        changed = dict.fromkeys(CACHES, folder) | {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
-        before = {name: os.environ.get(name) for name in changed}
-        os.environ.update(changed)
-        try:
-            yield Path(folder)
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name) if value is None else os.environ.update({name: value})
-
-
-def compiler_cache() -> Path:
-    """The folder of `empty_compiler_cache`, in a process started within it."""
-    return Path(os.environ[CACHES[0]])

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from lab.core.params import load
 from lab.core.shared_params import BenchParams
+from lab.machine.compiler_cache import compiler_cache
 from lab.machine.devices import Devices, resolve, usable_cores
 from lab.nets.models import lenet_of_layers
 from lab.parallel.workers import parallel_map, thread_pool
@@ -30,7 +31,6 @@ from stages.bench_compile.measure.forms import (
     Form,
     batches,
     build,
-    compiler_cache,
     eager_and_script,
     missing_script,
     mlp,

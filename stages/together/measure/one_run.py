@@ -15,7 +15,7 @@ from lab.data.datasets import read_fashion_mnist
 from lab.data.images import LabelledImages, to_tensors
 from lab.data.order import epoch_order
 from lab.machine.allocator import disable_malloc_trim
-from lab.machine.devices import Devices, allow_tf32, precision_on, processor, resolve, usable_cores
+from lab.machine.devices import Devices, allow_tf32, one_device, precision_on, resolve
 from lab.nets.models import MODELS, UInt8Input, receptive_size
 from lab.timing.clock import read_clock
 from lab.training.accuracy import accuracy, logits_of
@@ -67,9 +67,7 @@ def device() -> torch.device:
 
 def devices_of(recipe: Recipe, params: DeviceParams) -> Devices:
     """GPUs, or virtual devices; one that is alone has all cores, unless params say how many."""
-    if torch.cuda.is_available() or recipe.num_gpus > 1:
-        return resolve(recipe.num_gpus, params)
-    return processor(usable_cores() if params.cpu_threads == "auto" else params.cpu_threads)
+    return resolve(recipe.num_gpus, params) if recipe.num_gpus > 1 else one_device(params)
 
 
 def _by_the_engine(

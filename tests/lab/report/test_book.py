@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.report.book import PATHS, chapter_number, page_of
+from lab.report.book import PATHS, chapter_number, page_of, section_list
 from lab.report.language import CHINESE, speaking
 
 ON_THE_WEB = {  # typed from the tables of contents there
@@ -27,3 +27,10 @@ def test_a_section_has_its_number_and_page_in_each_edition(section):
 
 def test_every_section_of_both_chapters_is_there():
     assert len(PATHS) == len(set(PATHS.values())) == 11 + 7
+
+
+def test_sections_in_a_row_are_told_by_their_ends():
+    sections = ("12.3", "12.6", "12.7", "12.8", "13.5", "13.7")
+    assert section_list(sections) == "12.3, 12.6–12.8, 13.5, 13.7"
+    with speaking(CHINESE):
+        assert section_list(sections) == "11.3、11.6–11.8、12.5、12.7"

@@ -12,6 +12,7 @@ from lab.claims.rules import Verdict
 from lab.claims.verdicts import judge
 from lab.core.files import ROWS, read_rows, write_rows
 from lab.core.shared_params import BenchParams, DeviceParams
+from lab.machine.compiler_cache import empty_compiler_cache
 from lab.machine.devices import Devices
 from lab.results.diff import Taken
 from lab.results.measurements import Measurement, Results, measurements_of, rows_of
@@ -19,7 +20,7 @@ from lab.results.reasons import Reason
 from stages.bench_compile.findings import findings, over_eager
 from stages.bench_compile.measure import names, times
 from stages.bench_compile.measure.building import measure_building
-from stages.bench_compile.measure.forms import empty_compiler_cache, mlp, of_each
+from stages.bench_compile.measure.forms import mlp, of_each
 from stages.bench_compile.measure.names import AOT, EAGER, INFERENCE, SCRIPT
 from stages.bench_compile.measure.params import CompileParams, Params
 from stages.bench_compile.measure.saved import measure_cpp, measure_saved
@@ -155,7 +156,8 @@ WITH_COMPILERS = """
 import json
 from stages.bench_compile.measure import times, params as names
 from stages.bench_compile.measure.building import measure_building
-from stages.bench_compile.measure.forms import empty_compiler_cache, mlp
+from lab.machine.compiler_cache import empty_compiler_cache
+from stages.bench_compile.measure.forms import mlp
 from tests.stages.bench_compile.test_times import CPU, PARAMS
 
 ours = PARAMS.bench_compile.model_copy(update={"compilers": True})

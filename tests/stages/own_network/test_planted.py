@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.params import load
+from lab.machine.compiler_cache import empty_compiler_cache
 from lab.machine.devices import missing_for_compile, processor
 from lab.machine.fresh_process import call_in_subprocess
 from lab.results.measurements import Results, again
@@ -24,11 +25,10 @@ PARAMS = load(Params, ROOT / "params.yaml")
 STARTS = 3
 
 
-@pytest.fixture(autouse=True)
-def compilers_cache(tmp_path_factory, monkeypatch):
-    folder = tmp_path_factory.getbasetemp() / "compiled"
-    for variable in own_network.CACHES:
-        monkeypatch.setenv(variable, str(folder))
+@pytest.fixture(autouse=True, scope="module")
+def compilers_cache():
+    with empty_compiler_cache():
+        yield
 
 
 def tried(network: str, *techniques: str, steps: int, starts: int = STARTS) -> Results:
