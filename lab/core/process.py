@@ -198,6 +198,16 @@ def raise_signals() -> Iterator[None]:
             signal.signal(each, signal.SIG_IGN if each == hang_up else signal.SIG_DFL)
         raise Stopped(number)
 
+    def stop_again(ignored: "sys.UnraisableHookArgs") -> None:
+        """Send a signal again whose Stopped Python ignored: in a fork's callback, in `__del__`."""
+        if not isinstance(ignored.exc_value, Stopped):
+            report(ignored)
+            return
+        number = ignored.exc_value.number
+        signal.signal(number, stop)
+        threading.Timer(POLL_S, os.kill, (os.getpid(), number)).start()
+
+    report, sys.unraisablehook = sys.unraisablehook, stop_again
     for number in heard:
         signal.signal(number, stop)
     try:
@@ -205,6 +215,7 @@ def raise_signals() -> Iterator[None]:
     finally:
         for number, old in heard.items():
             signal.signal(number, old)
+        sys.unraisablehook = report
 
 
 def die_with_parent() -> None:

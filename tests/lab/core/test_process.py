@@ -129,6 +129,33 @@ def test_a_signal_is_one_line_and_its_exit_code(project, number):
     assert json.loads(ERROR_FILE.read_text())["exit_code"] == 128 + number
 
 
+FORKS = """
+import os, signal, sys, time
+from lab.core.process import run
+def stop():
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(0.1)
+def main():
+    os.register_at_fork(after_in_parent=stop)
+    if not os.fork():
+        os._exit(0)
+    for _ in range(600):
+        time.sleep(0.1)
+sys.exit(run(main))
+"""
+
+
+def test_a_signal_during_a_fork_is_heard(project):
+    """Python ignores what is raised in a fork's callbacks, as logging's and torch's are."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", FORKS]
+    ended = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ended.returncode == 143
+    assert ended.stderr == "ERROR: interrupted; the same command resumes\n"
+
+
 @pytest.mark.parametrize(
     ("program", "slow"), [("stages.train", "torch"), ("stages.fetch", "requests")]
 )
