@@ -80,12 +80,9 @@ def family(mark: str) -> Iterator[psutil.Process]:
 def layer_of(process: psutil.Process) -> str:
     with contextlib.suppress(psutil.Error):
         words = process.cmdline()
-        if "forkserver" in " ".join(words):
-            above = process.parent()
-            forked = above is not None and "forkserver" in " ".join(above.cmdline())
-            return "forked" if forked else "fork server"
-        if any(word.startswith("stages.") for word in words):
-            return "stage"
+        if any(word.startswith("stages.") for word in words):  # a forked process has them as well
+            above = [each for each in process.parents() if each.cmdline() == words]
+            return ("stage", "fork server", "forked")[len(above)]
         if any(word.endswith("dvc") for word in words[:3]):
             return "dvc"
         if "invoke" in words:

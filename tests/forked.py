@@ -2,12 +2,10 @@
 
 Importing torch takes two seconds, and tests start hundreds of stages and tools. A server imports it
 once for each worker of the tests and forks a process for each `python` of the folder `on_path()`.
-The fork servers that a stage starts are forked, too.
 """
 
 import atexit
 import ctypes
-import fcntl
 import functools
 import json
 import multiprocessing
@@ -23,7 +21,6 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from multiprocessing import util
 from pathlib import Path
 
 import psutil
@@ -166,7 +163,6 @@ def _be(words: list[str], cwd: str, env: dict[str, str], executable: str) -> Non
     sys.executable = executable
     sys.path[:1] = [cwd, *filter(None, env.get("PYTHONPATH", "").split(os.pathsep))]
     sys.argv = words[1:]
-    _fork_its_server()
     try:
         if words[0] == "-m":
             runpy.run_module(words[1], run_name="__main__", alter_sys=True)
@@ -174,39 +170,6 @@ def _be(words: list[str], cwd: str, env: dict[str, str], executable: str) -> Non
             exec(words[1], {"__name__": "__main__"})  # noqa: S102
     finally:
         atexit._run_exitfuncs()
-
-
-def _fork_its_server() -> None:
-    """Have a server of multiprocessing's forked from here: nothing of the lab's is imported yet."""
-    link, its = socket.socketpair()
-    if (pid := os.fork()) == 0:
-        link.close()
-        try:
-            _serve_processes(its)
-        finally:
-            os._exit(0)
-    its.close()
-    start = util.spawnv_passfds
-
-    def fork(path: bytes, words: list[str], numbers: list[int]) -> int:
-        if "multiprocessing.forkserver" not in words[-1]:
-            return start(path, words, numbers)
-        util.spawnv_passfds = start  # a second one has other modules
-        socket.send_fds(link, [json.dumps([numbers, words[-1]]).encode()], numbers)
-        return pid
-
-    util.spawnv_passfds = fork
-
-
-def _serve_processes(link: socket.socket) -> None:
-    """Be the server that is asked for, if one is."""
-    said, handed, *_ = socket.recv_fds(link, 2**16, 8)
-    if said:
-        numbers, code = json.loads(said)
-        above = [fcntl.fcntl(fd, fcntl.F_DUPFD, max(numbers) + 1) for fd in handed]
-        for fd, number in zip(above, numbers, strict=True):
-            os.dup2(fd, number)
-        exec(code, {})  # noqa: S102
 
 
 if __name__ == "__main__":

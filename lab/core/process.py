@@ -37,6 +37,9 @@ PATIENCE_S = 10.0  # from a signal until what is left is killed
 SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh")
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
+# what modules do at the start of a program that has imported them: it has no threads yet
+AT_START: list[Callable[[], None]] = []
+
 # stages/__init__.py imports this module before torch, which takes seconds
 _BEGAN = time.monotonic()
 _STOP_ASKED = threading.Event()  # a signal was heard
@@ -68,6 +71,10 @@ def run(main: Callable[[], None]) -> int:
     logging.raiseExceptions = False  # `| head` is no reason for a traceback for each line
     # tqdm's own lock is a semaphore for several processes, which a killed one leaves behind
     tqdm.set_lock(threading.RLock())
+    is_program = main.__module__ == "__main__"
+    main = _importable(main)
+    for each in AT_START if is_program else ():
+        each()
     is_rank = RANK_MARK in os.environ
     stage = None if is_rank else os.environ.get("DVC_STAGE")
     try:
@@ -77,7 +84,7 @@ def run(main: Callable[[], None]) -> int:
             if stage:
                 announce(stage)
             with unchanged(), _said_if_killed(stage):
-                _importable(main)()
+                main()
             if stage:
                 remember(stage, time.monotonic() - _BEGAN)
                 _tell_answer(stage)

@@ -1,8 +1,9 @@
 """Fresh processes that need not import: each is forked from a server that has imported, no more.
 
-torch takes seconds to import. A process of this kind has its own memory, threads and allocator as
-one has that was started by hand, and times differ as much from one to the next (14 starts of each
-kind compared, of training steps, products and sums). It ends when its launcher does.
+torch takes seconds to import, so a stage has its server forked from itself once it has imported. A
+process of this kind has its own memory, threads and allocator as one has that was started by hand,
+and times differ as much from one to the next (14 starts of each kind compared, of training steps,
+products and sums). It ends when its launcher does.
 """
 
 import gc
@@ -18,14 +19,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import forkserver, util
+from multiprocessing import forkserver, resource_tracker, util
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any, TypeVar
 
 from lab.core.errors import DistributedError, LabError, MachineError, SpaceError
 from lab.core.gpu_errors import gpu_error
-from lab.core.process import MORE_OPEN_FILES, die_with_parent, lacks_open_files
+from lab.core.process import AT_START, MORE_OPEN_FILES, die_with_parent, lacks_open_files
 from lab.machine.limits import killed
 
 # macOS's own libraries do not survive a fork
@@ -33,7 +35,8 @@ METHOD = "forkserver" if sys.platform == "linux" else "spawn"
 # the path of a socket has 103 at most on macOS, 107 on Linux, with /pymp-12345678/listener-12345678
 MOST_FOLDER_BYTES = 103 - 32
 SHARED_MEMORY = "/dev/shm"  # noqa: S108  (Linux has it there)
-_preloaded: dict[str, None] = {}  # the modules that the server imports, in order
+_wanted: dict[str, None] = {}  # the modules that processes need, in order
+_imported: set[str] = set()  # those that the server has
 T = TypeVar("T")
 
 
@@ -100,7 +103,7 @@ def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Ite
     context: Any = multiprocessing.get_context(METHOD)  # of either kind
     _place_sockets()
     if METHOD == "forkserver":
-        _ensure_server(_imported(serve, *arguments))
+        preload(_modules_of(serve, *arguments))
     link, its = context.Pipe()
     process = context.Process(
         name=name, target=_run, args=(serve, its, dict(os.environ), arguments), daemon=False
@@ -115,21 +118,54 @@ def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Ite
         link.close()
 
 
-def _ensure_server(modules: Sequence[str]) -> None:
-    """Start a server that has imported modules, unless it runs.
+def preload(modules: Sequence[str]) -> None:
+    """Have the server import modules, for processes to fork with; start it if it does not run.
 
     One that runs and lacks some makes room for it, once none of its processes is left. It is deaf
     to Ctrl-C, which would interrupt what it imports.
     """
-    if not set(modules) <= _preloaded.keys() and not multiprocessing.active_children():
+    _wanted.update(dict.fromkeys(modules))
+    if not _wanted.keys() <= _imported and not multiprocessing.active_children():
         forkserver._forkserver._stop()  # type: ignore[attr-defined]
-        _preloaded.update(dict.fromkeys(modules))
-        forkserver.set_forkserver_preload([*_preloaded])
+        forkserver.set_forkserver_preload([*_wanted])
+        _imported.clear()
+        _imported.update(_wanted)
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         forkserver.ensure_running()
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _fork_server() -> None:
+    """Have this program's server forked from it, while it has imported and done nothing else."""
+    start = util.spawnv_passfds
+
+    def fork(path: bytes, words: Sequence[Any], descriptors: Sequence[int]) -> int:
+        if pid := os.fork():
+            return pid
+        try:
+            for descriptor in Path("/proc/self/fd").iterdir():
+                if int(descriptor.name) not in (0, 1, 2, *descriptors):
+                    with suppress(OSError):  # that of this folder
+                        os.close(int(descriptor.name))  # it ends when its launcher's end is closed
+            exec(words[-1], {})  # noqa: S102  (multiprocessing's own)
+        finally:
+            os._exit(0)
+
+    _place_sockets()
+    resource_tracker.ensure_running()
+    sys.stdout.flush()
+    util.spawnv_passfds = fork  # type: ignore[assignment]
+    try:
+        forkserver.ensure_running()
+    finally:
+        util.spawnv_passfds = start
+    _imported.update(sys.modules)
+
+
+if METHOD == "forkserver":
+    AT_START.append(_fork_server)
 
 
 def _place_sockets() -> None:
@@ -173,7 +209,7 @@ def _answer(link: Connection, function: Callable[..., Any], *arguments: Any) -> 
     link.send(function(*arguments))
 
 
-def _imported(*given: Any) -> list[str]:
+def _modules_of(*given: Any) -> list[str]:
     """The modules that the server imports: those of functions, and the program's own."""
     program = getattr(sys.modules["__main__"], "__spec__", None)
     whole = [part for each in given for part in _parts(each)]

@@ -1,9 +1,12 @@
 """Run the stage: `python -m stages.own_network`."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 from tabulate import tabulate
 from tqdm import tqdm
@@ -14,8 +17,8 @@ from lab.core.params import load
 from lab.core.process import run
 from lab.machine.compiler_cache import empty_compiler_cache
 from lab.machine.devices import Devices, one_device, resolve
-from lab.machine.fresh_process import call_in_subprocess
-from lab.parallel.local_ranks import run_on_ranks
+from lab.machine.fresh_process import FreshProcess, call_in_subprocess, fresh_process, preload
+from lab.parallel.process_group import place, rendezvous_store
 from lab.results.measurements import Measurement, Results, again, skip
 from lab.results.reasons import FAILED, OFF, Reason
 from lab.timing.bench import balanced_turns
@@ -24,80 +27,158 @@ from lab.timing.deadline import until_deadline
 from lab.timing.runner import write_results
 from stages.own_network import findings
 from stages.own_network.measure import names
-from stages.own_network.measure.names import ALL, ALONE, BASELINE, TOGETHER
+from stages.own_network.measure.names import ALL, ALONE, BASELINE, OPPONENT, TOGETHER
 from stages.own_network.measure.params import Params
 from stages.own_network.measure.training import (
     AS_IT_IS,
-    ROUNDS,
+    END,
+    TIMEOUT_S,
+    TURN,
+    FirstSteps,
     Plan,
-    Sample,
+    Step,
     Variant,
-    measure,
+    serve,
     trial,
 )
+
+ROUNDS = 7  # turns of each of two processes
+
+
+class UnableError(LabError):
+    """A technique does not work with the reader's network."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The processes that train a variant: one, or a rank for each of several devices."""
+
+    variant: Variant
+    processes: Sequence[FreshProcess]
+
+    def ask(self, what: str = "") -> list[Any]:
+        """What each process sends, asked for something or by itself.
+
+        Raises:
+            UnableError: a technique does not work.
+            LabError: the file as it is does not.
+        """
+        try:
+            for process in self.processes if what else ():
+                process.send(what)
+            return [process.receive() for process in self.processes]
+        except LabError as error:  # such as that the system ended it, for want of memory
+            if self.variant == AS_IT_IS:
+                raise
+            raise UnableError(str(error)) from None
+
+
+@contextmanager
+def training(
+    variant: Variant, plan: Plan, devices: Devices, params: Params, seed: int
+) -> Iterator[Trained]:
+    """Train a variant in fresh processes."""
+    environments: list[Mapping[str, str]] = [{}]
+    if names.TWO_DEVICES in variant.techniques:
+        devices = resolve(2, params.devices)
+        store = rendezvous_store(TIMEOUT_S)
+        environments = [place(rank, 2, devices.threads, store.port) for rank in range(2)]
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(
+                fresh_process(str(plan.path), serve, devices, environment, plan, variant, seed)
+            )
+            for environment in environments
+        ]
+        yield Trained(variant, processes)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one start found of a variant: seconds, and what its processes know."""
+
+    seconds: float
+    opponent_s: float  # of the file as it is, alternating with the variant
+    first: FirstSteps
+    step: Step
+
+
+def alternate(baseline: Trained, tried: Trained) -> Sample:
+    """Have two train in turns, each first as often; the medians of their turns."""
+    [first, *_] = tried.ask()
+    seconds: dict[Variant, list[float]] = {}
+    for i in range(ROUNDS):
+        for each in (baseline, tried) if i % 2 else (tried, baseline):
+            seconds.setdefault(each.variant, []).append(max(each.ask(TURN)))
+    own, opponent = (median(seconds[each.variant]) for each in (tried, baseline))
+    return Sample(own, opponent, first, tried.ask(END)[0])
 
 
 @dataclass(frozen=True)
 class Race:
-    """What a race found, by variant; sample i is of start i."""
+    """What a race found; sample i is of start i.
 
-    samples: Mapping[str, Sequence[Sample]]
-    unable: Mapping[str, Reason]
+    Attributes:
+        samples: by variant.
+        baselines: what the processes of the file as it is know.
+        unable: why a variant does not work.
+    """
+
+    samples: Mapping[str, list[Sample]]
+    baselines: list[tuple[FirstSteps, Step]] = field(default_factory=list)
+    unable: dict[str, Reason] = field(default_factory=dict)
 
 
 def race(
     variants: Mapping[str, Variant], starts: range, plan: Plan, devices: Devices, params: Params
 ) -> Race:
-    """Measure each variant in a fresh process of its own for each start, one after the other.
+    """Time each variant in turns with the file as it is, in fresh processes for each start.
 
     Start i has the weights and batches of seed i. A variant that fails leaves the race to others.
 
     Raises:
         LabError: the file as it is does not work.
     """
-    samples: dict[str, list[Sample]] = {name: [] for name in variants}
-    unable: dict[str, Reason] = {}
+    found = Race({name: [] for name in variants})
+    samples = dict(found.samples)
     numbers = until_deadline(len(starts))
     for i in tqdm(numbers, "own network", len(starts), leave=False, disable=None):
-        for name in balanced_turns(list(samples), 1, starts[i]):
-            variant, given = variants[name], (plan, variants[name], params.seed + starts[i])
-            try:
-                if names.TWO_DEVICES in variant.techniques:
-                    found = run_on_ranks(2, resolve(2, params.devices), measure, *given)
-                else:
-                    called, [device] = f"{plan.path}, {name},", devices.devices
-                    found = call_in_subprocess(called, measure, device, *given, name == BASELINE)
-            except LabError as error:  # such as that the system ended it, for want of memory
-                if variant == AS_IT_IS:
-                    raise
-                found = Reason(FAILED, str(error))
-            if isinstance(found, Reason):
-                unable[name] = found
-                del samples[name]
-            else:
-                samples[name].append(found)
-    return Race(samples, unable)
+        given = (plan, devices, params, params.seed + starts[i])
+        with training(AS_IT_IS, *given) as baseline:
+            [first] = baseline.ask()
+            for name in balanced_turns(list(samples), 1, starts[i]):
+                try:
+                    with training(variants[name], *given) as tried:
+                        samples[name].append(alternate(baseline, tried))
+                except UnableError as error:
+                    found.unable[name] = Reason(FAILED, str(error))
+                    del samples[name]
+            found.baselines.append((first, *baseline.ask(END)))
+        if i == 0 and names.COMPILE in samples:  # the first has built as a reader's script does
+            preload(["lab.machine.inductor"])
+    return replace(found, samples=samples)
 
 
 def measure_all(params: Params, devices: Devices) -> tuple[list[Measurement], Metrics]:
-    """Each technique alone on one half of the starts; on the other all that help, together."""
+    """Each technique alone in half as many starts as then judge all that help, together."""
     p, [device] = params.own_network, devices.devices
-    plan = Plan(Path(p.file), devices.threads)
-    found = call_in_subprocess(p.file, trial, device, plan, params.seed)
+    plan = Plan(Path(p.file))
+    found = call_in_subprocess(p.file, trial, device, plan, devices.threads, params.seed)
     plan = replace(plan, steps=max(1, round(p.sample_s / ROUNDS / found.seconds)))
     lacking = dict(found.lacking)
     if not p.compile:
         lacking |= dict.fromkeys((names.COMPILE, names.GRAPH), Reason(OFF, "own_network.compile"))
-    alone = {BASELINE: AS_IT_IS, again(BASELINE): AS_IT_IS}
+    alone = {again(BASELINE): AS_IT_IS}
     alone |= {name: Variant((name,)) for name in names.SAME_STEPS if name not in lacking}
     alone[names.LARGER_BATCH] = Variant(times=p.larger_batch)
-    half = (p.starts + 1) // 2
-    first = race(alone, range(half), plan, devices, params)
+    choosing = range((p.starts + 1) // 2)
+    first = race(alone, choosing, plan, devices, params)
     measured = in_rows(ALONE, first, found.batch_size, p.larger_batch, devices)
     measured += [skip(ALONE, name, why, devices.kind) for name, why in lacking.items()]
     if best := findings.chosen(Results(measured)):
-        together = {BASELINE: AS_IT_IS, ALL: Variant(tuple(best))}
-        second = race(together, range(half, p.starts), plan, devices, params)
+        together = {ALL: Variant(tuple(best))}
+        judging = range(len(choosing), len(choosing) + p.starts)
+        second = race(together, judging, plan, devices, params)
         measured += in_rows(TOGETHER, second, found.batch_size, p.larger_batch, devices)
         measured += [Measurement(names.COMBINED, name, 0, (1.0,)) for name in best]
     about: Metrics = {
@@ -111,7 +192,7 @@ def measure_all(params: Params, devices: Devices) -> tuple[list[Measurement], Me
 def in_rows(
     experiment: str, found: Race, batch_size: int, times: int, devices: Devices
 ) -> list[Measurement]:
-    """A race's samples; of the noise control, and of the second race, times alone."""
+    """A race's samples."""
 
     def row(
         experiment: str, variant: str, x: float, values: Iterable[float], unit: str = ""
@@ -119,22 +200,33 @@ def in_rows(
         kind, threads = devices.kind, devices.threads
         return Measurement(experiment, variant, x, tuple(values), unit, kind, threads)
 
+    def of_processes(variant: str, seen: Sequence[tuple[FirstSteps, Step]]) -> list[Measurement]:
+        first_s = (first.first_step_s for first, _ in seen)
+        losses = zip(*(first.losses for first, _ in seen), strict=True)
+        return [
+            row(names.FIRST_STEP, variant, 0, first_s, "s"),
+            row(names.PEAK_MEMORY, variant, 0, (step.peak_mib for _, step in seen), "MiB"),
+            *(row(names.LOSS, variant, step, each) for step, each in enumerate(losses)),
+        ]
+
     rows = []
     for name, samples in found.samples.items():
         size = batch_size * (times if name == names.LARGER_BATCH else 1)
         rows.append(row(experiment, name, size, (1e3 * s.seconds for s in samples), "ms"))
-        if experiment == TOGETHER or name == again(BASELINE):
+        opponent = (1e3 * s.opponent_s for s in samples)
+        if name in (ALL, again(BASELINE)):
+            rows.append(row(experiment, BASELINE, batch_size, opponent, "ms"))
             continue
-        rows.append(row(names.FIRST_STEP, name, 0, (s.first_step_s for s in samples), "s"))
-        rows.append(row(names.PEAK_MEMORY, name, 0, (s.peak_mib for s in samples), "MiB"))
-        for step, losses in enumerate(zip(*(s.losses for s in samples), strict=True)):
-            rows.append(row(names.LOSS, name, step, losses, ""))
-        for part in samples[0].parts:
-            rows.append(row(names.PARTS, part, 0, (1e3 * s.parts[part] for s in samples), "ms"))
+        rows.append(row(OPPONENT, name, batch_size, opponent, "ms"))
+        rows += of_processes(name, [(s.first, s.step) for s in samples])
+    if experiment == ALONE:
+        rows += of_processes(BASELINE, found.baselines)
+        steps = [step for _, step in found.baselines]
+        for part in steps[0].parts:
+            rows.append(row(names.PARTS, part, 0, (1e3 * s.parts[part] for s in steps), "ms"))
         for what, unit in ((names.FLOP, "GFLOP"), (names.BYTES, "GB")):
-            if samples[0].counted:
-                rows.append(row(names.COUNTED, what, 0, (s.counted[what] for s in samples), unit))
-                rows.append(row(names.RATE, what, 0, (s.rates[what] for s in samples), f"{unit}/s"))
+            rows.append(row(names.COUNTED, what, 0, (s.counted[what] for s in steps), unit))
+            rows.append(row(names.RATE, what, 0, (s.rates[what] for s in steps), f"{unit}/s"))
     return rows + [skip(experiment, name, why, devices.kind) for name, why in found.unable.items()]
 
 
@@ -172,7 +264,7 @@ def main() -> None:
     devices = one_device(params.devices)
     with empty_compiler_cache():
         measured, about = measure_all(params, devices)
-    starts = params.own_network.starts // 2
+    starts = (params.own_network.starts + 1) // 2
     about = {**about, **conditions(measured, devices, watch, starts)}
     write_results("own_network", measured, about, findings)
     print(table(Results(measured, about)))

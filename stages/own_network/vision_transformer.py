@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
-BATCH_SIZE = 64
+BATCH_SIZE = 32
 IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
-SIDE, PATCH, CHANNELS, HEADS, BLOCKS = 28, 7, 64, 4, 4
+SIDE, PATCH, CHANNELS, HEADS, BLOCKS = 28, 7, 64, 4, 2
 
 
 def read(name: str, header: int) -> Tensor:

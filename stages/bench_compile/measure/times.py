@@ -17,6 +17,7 @@ from lab.core.params import load
 from lab.core.shared_params import BenchParams
 from lab.machine.compiler_cache import compiler_cache
 from lab.machine.devices import Devices, resolve, usable_cores
+from lab.machine.inductor import INDUCTOR
 from lab.nets.models import lenet_of_layers
 from lab.parallel.workers import parallel_map, thread_pool
 from lab.results.measurements import Measurement, skip
@@ -40,11 +41,6 @@ from stages.bench_compile.measure.names import EAGER, FIRST_SCRIPT, INFERENCE, S
 from stages.bench_compile.measure.params import Params
 from stages.bench_compile.measure.program import measure_program
 
-INDUCTOR = "torch._inductor.compile_fx"
-if torch.version.cuda is None:
-    # once for all processes; torch 2.11's CUDA build would count GPUs, which forked processes then
-    # cannot use
-    importlib.import_module(INDUCTOR)
 OF_SCRIPT = ("cases", "threads")  # experiments about it
 CALLS = 1000  # as the notes time them
 WARM_UP_CALLS = 3

@@ -25,7 +25,8 @@ INSTEAD = ((COMPILE, GRAPH), (WORKERS, IN_MEMORY), (PINNED, IN_MEMORY))  # of ea
 
 # experiments; variants are techniques, samples fresh processes
 ALONE = "one technique"  # ms for the baseline's number of examples; x: examples per step
-TOGETHER = "together"  # the same, of the baseline and of all that help, in other processes
+OPPONENT = "alternating baseline"  # ms of the baseline in between; variant: the technique's
+TOGETHER = "together"  # ms of all that help and of the baseline, alternating in other processes
 COMBINED = "combined"  # 1 for each technique that took part in that
 LOSS = "loss"  # x: the step
 FIRST_STEP = "first step"  # s

@@ -1,15 +1,17 @@
-"""What one fresh process does: train the reader's network with some techniques, and time it."""
+"""A fresh process that trains the reader's network with some techniques, turn by turn."""
 
 import logging
 import os
 import resource
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
 from itertools import islice, repeat
+from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,8 +22,12 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.utils._pytree import tree_map_only
 
+from lab.core.errors import MachineError
+from lab.machine.devices import Devices
+from lab.machine.fresh_process import silence_stdout
 from lab.nets.step_parts import StepParts
-from lab.results.reasons import FAILED, Reason
+from lab.parallel.process_group import process_group
+from lab.results.reasons import Reason
 from lab.timing import rates
 from lab.timing.clock import read_clock, time_parts
 from stages.own_network.measure import names
@@ -40,19 +46,21 @@ from stages.own_network.measure.network import (
 from stages.own_network.measure.techniques import TECHNIQUES, data_in_memory
 
 LOSSES = 8  # first steps whose losses are compared
-ROUNDS = 5  # of a sample
+TRIES = 3  # turns of one step whose median says how long a step takes
 KEPT = 32  # batches that stand for all data
+BATCHES = 4  # that a net is trained on which has no loader
 SETTLED = 4  # steps after which a loader's workers are no more ahead than they stay
 PARTS_STEPS = 5  # of which the median is taken
 FEW = 2  # examples of a step with next to no arithmetic; batch norm refuses one
+TIMEOUT_S = 120  # of two ranks
+TURN, END = "turn", "end"  # what a process is asked for
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How each process measures: the reader's file, threads of a processor, steps of a round."""
+    """How each process measures: the reader's file, and the steps of a turn."""
 
     path: Path
-    threads: int
     steps: int = 1
 
 
@@ -85,22 +93,24 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Sample:
-    """What a process found with some techniques.
+class FirstSteps:
+    """What the first steps of a process show: their losses, and the seconds of the very first."""
+
+    losses: tuple[float, ...]
+    first_step_s: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a process knows of its steps at the end.
 
     Attributes:
-        seconds: for as many examples as a batch of the file has.
-        losses: of the first steps.
-        first_step_s: with whatever is built then.
         peak_mib: of memory; on a processor beyond what there was before.
         parts: seconds of a step by part, where it is the file as it is.
         counted: GFLOP and GB of that step, as far as they can be counted.
         rates: GFLOP/s and GB/s of the machine.
     """
 
-    seconds: float
-    losses: tuple[float, ...]
-    first_step_s: float
     peak_mib: float
     parts: Mapping[str, float] = field(default_factory=dict)
     counted: Mapping[str, float] = field(default_factory=dict)
@@ -119,6 +129,7 @@ class Training:
         self.optimizer = network.make_optimizer(self.net.parameters())
         self.loader = network.make_loader(self.batch_size) if network.make_loader else None
         self.loss_of: Callable[[Any, Any], Tensor] = self._loss_of
+        self.kept = [] if self.loader else [*islice(self.made(0), BATCHES)]
         for name in variant.techniques:
             self.use(TECHNIQUES[name].apply)
 
@@ -163,12 +174,10 @@ class Training:
             shares = tree_map_only(Tensor, lambda tensor: tensor.chunk(self.ranks)[rank], batch)
             yield on_device(shares, self.device)
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Generator[Batch, None, None]:
         """Those of the loader, again and again; without one a few that lie on the device."""
-        if self.loader is None:
-            kept = [*islice(self.made(0), SETTLED)]
-            while True:
-                yield from kept
+        while self.loader is None:
+            yield from self.kept
         full = 0
         while True:
             begun = False
@@ -180,18 +189,18 @@ class Training:
                 raise ValueError("make_loader's has ended and cannot begin again: a DataLoader can")
 
 
-def trial(device: torch.device, plan: Plan, seed: int) -> Trial:
+def trial(device: torch.device, plan: Plan, threads: int, seed: int) -> Trial:
     """Check the file, and find out what the processes need to know.
 
     Raises:
         LabError: in one line, what is wrong with the file.
     """
     network = load(plan.path)
-    torch.set_num_threads(plan.threads)
+    torch.set_num_threads(threads)
     check(network, plan.path, device, seed)
     with one_line(plan.path, "a step", network.BATCH_SIZE):
         training = Training(network, AS_IT_IS, seed, device)
-        seconds, _ = timed(training, 1)
+        seconds = median(turn(training, 1) for _ in range(TRIES))
         lacking = {
             name: reason
             for name, technique in TECHNIQUES.items()
@@ -201,36 +210,51 @@ def trial(device: torch.device, plan: Plan, seed: int) -> Trial:
     return Trial(seconds, network.BATCH_SIZE, parameters, lacking)
 
 
-def measure(
-    device: torch.device, plan: Plan, variant: Variant, seed: int, in_parts: bool = False
-) -> Sample | Reason:
-    """Train a variant, from the weights and batches of a seed; or why it does not work.
+def serve(
+    link: Connection,
+    devices: Devices,
+    environment: Mapping[str, str],
+    plan: Plan,
+    variant: Variant,
+    seed: int,
+) -> None:
+    """Train a variant, from the weights and batches of a seed, for as long as it is asked to.
+
+    Sends FirstSteps, then for each TURN its seconds, and for END a Step. A rank's `environment`
+    says which one it is.
 
     Raises:
-        LabError: the file as it is does not work.
+        LabError: the file, or a technique, does not work.
     """
+    silence_stdout()
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the file prints it printed in the trial
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what the file prints it printed in the trial
+    os.environ |= environment
+    device = devices.devices[int(environment.get("RANK", 0))]
+    torch.set_num_threads(devices.threads)
+    group = process_group(devices, device, TIMEOUT_S) if environment else nullcontext()
     before = peak_mib(device)
-    network = load(plan.path)
-    torch.set_num_threads(plan.threads)
+    with one_line(plan.path, "a step"):
+        network = load(plan.path)
     try:
-        training = Training(network, variant, seed, device)
-        losses, first_step_s = first_steps(training, seed)
-        seconds, batches = timed(training, -(-plan.steps // variant.times))
-        found = Sample(seconds, losses, first_step_s, peak_mib(device) - before)
-        return with_parts(found, training, batches) if in_parts else found
+        with group:
+            training = Training(network, variant, seed, device)
+            link.send(first_steps(training, seed))
+            while link.recv() == TURN:
+                link.send(turn(training, -(-plan.steps // variant.times)))
+            found = Step(peak_mib(device) - before)
+            link.send(with_parts(found, training) if variant == AS_IT_IS else found)
     except Exception as error:
         if variant == AS_IT_IS:
             with one_line(plan.path, "a step", network.BATCH_SIZE):
                 raise
         what = "out of memory" if out_of_memory(error) else type(error).__name__
-        return Reason(FAILED, what + place(error, plan.path))
+        raise MachineError(what + place(error, plan.path)) from None
 
 
-def first_steps(training: Training, seed: int) -> tuple[tuple[float, ...], float]:
-    """The losses of the first steps, on the file's own batches, and the seconds of the first."""
+def first_steps(training: Training, seed: int) -> FirstSteps:
+    """Take the first steps, on the file's own batches."""
     torch.manual_seed(seed)  # of dropout
     batches, losses, first_step_s = training.made(seed), [], 0.0
     for _ in range(LOSSES):
@@ -242,29 +266,30 @@ def first_steps(training: Training, seed: int) -> tuple[tuple[float, ...], float
     together = torch.stack(losses)
     if training.ranks > 1:
         dist.all_reduce(together)
-    return tuple((together / training.ranks).tolist()), first_step_s
+    return FirstSteps(tuple((together / training.ranks).tolist()), first_step_s)
 
 
-def timed(training: Training, steps: int) -> tuple[float, Iterator[Batch]]:
-    """Seconds for as many examples as the file's batch has, and the batches that come next.
+def turn(training: Training, steps: int) -> float:
+    """Seconds for as many examples as the file's batch has, in a turn of so many steps.
 
-    The median of several rounds, which others on the machine do not all disturb.
+    It leaves to the other process what it can: a loader's workers end, and a GPU's memory is freed.
     """
-    batches, devices, rounds = training.batches(), [training.device], []
-    for _ in range(SETTLED):
+    batches, devices = training.batches(), [training.device]
+    for _ in range(SETTLED if getattr(training.loader, "num_workers", 0) else 1):
         training.step(batches)
-    for _ in range(ROUNDS):
-        start = read_clock(devices)
-        for _ in range(steps):
-            training.step(batches)
-        rounds.append((read_clock(devices) - start) / steps)
-    share = training.network.BATCH_SIZE / (training.batch_size * training.ranks)
-    return median(rounds) * share, batches
+    start = read_clock(devices)
+    for _ in range(steps):
+        training.step(batches)
+    seconds = (read_clock(devices) - start) / steps
+    batches.close()
+    if training.device.type == "cuda":
+        torch.cuda.empty_cache()
+    return seconds * training.network.BATCH_SIZE / (training.batch_size * training.ranks)
 
 
-def with_parts(found: Sample, training: Training, batches: Iterator[Batch]) -> Sample:
+def with_parts(found: Step, training: Training) -> Step:
     """The same with the parts of a step, what is counted in it, and the rates of the machine."""
-    device = training.device
+    device, batches = training.device, training.batches()
     with StepParts(1, partial(read_clock, [device])) as seen:
         training.step(iter([next(batches)]))
     counted = {

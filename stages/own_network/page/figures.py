@@ -23,6 +23,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
     tried = [each for each in rows if each.speedup]
     return {
         "file": Path(str(results.conditions[names.FILE])).name,
+        "gains": found["speedup"].verdict == "faster",
         "chosen": listed(combined),
         "others": listed([n for n in names.TECHNIQUES if n not in combined and helps(results, n)]),
         "functions": [identifier(name) for name in combined],

@@ -57,13 +57,42 @@ def test_the_server_has_imported_what_a_process_needs_also_a_later_one(tmp_path,
         assert by not in (own, os.getpid())
 
 
+IMPORTS_ONCE = """
+import sys
+from lab.core.process import run
+from lab.machine.fresh_process import call_in_subprocess
+from counted import work
+
+def main():
+    print("processes:", len({call_in_subprocess("one", work) for _ in range(3)}))
+
+sys.exit(run(main))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there processes are not forked")
+def test_what_a_program_has_imported_its_processes_have(tmp_path):
+    (tmp_path / "counted.py").write_text(
+        "import os\nprint('imported', flush=True)\ndef work():\n    return os.getpid()\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", IMPORTS_ONCE],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (ended.stdout, ended.stderr) == ("imported\nprocesses: 3\n", "")
+
+
 IMPORTS_SLOWLY = """
 import sys
 from lab.core.process import run
 from lab.machine.fresh_process import call_in_subprocess
-from slow import work
 
 def main():
+    from slow import work
     call_in_subprocess("a process of a slow module", work)
 
 sys.exit(run(main))
@@ -244,23 +273,30 @@ def test_full_shared_memory_is_named(loading):
 
 
 LAUNCHER = """
-import time
+import sys, time
+from lab.core.process import run
 from lab.machine.fresh_process import call_in_subprocess
-print("ready", flush=True)
-call_in_subprocess("one that sleeps", time.sleep, 600)
+
+def main():
+    print("ready", flush=True)
+    call_in_subprocess("one that sleeps", time.sleep, 600)
+
+sys.exit({call})
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="there processes are not forked")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_neither_process_nor_server_outlives_a_launcher_that_is_killed(number):
+@pytest.mark.parametrize("call", ["main()", "run(main)"])  # with a server started, or forked
+def test_neither_process_nor_server_outlives_a_launcher_that_is_killed(number, call):
+    program = LAUNCHER.format(call=call)
     with subprocess.Popen(
-        [sys.executable, "-c", LAUNCHER], cwd=ROOT, stdout=subprocess.PIPE
+        [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE
     ) as launcher:
         launcher.stdout.readline()
-        while len(below := psutil.Process(launcher.pid).children(recursive=True)) < 2:
+        while len(below := psutil.Process(launcher.pid).children(recursive=True)) < 3:
             assert launcher.poll() is None
-            time.sleep(0.02)  # the server and its process
+            time.sleep(0.02)  # the server, its process, and the tracker of multiprocessing's
         launcher.send_signal(number)
     assert not outlived(below)

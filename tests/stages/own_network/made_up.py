@@ -6,7 +6,7 @@ from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, again, skip
 from lab.results.reasons import NEEDS_GPU, Reason
 from stages.own_network.measure import names
-from stages.own_network.measure.names import ALL, ALONE, BASELINE, TOGETHER
+from stages.own_network.measure.names import ALL, ALONE, BASELINE, OPPONENT, TOGETHER
 from tests.made_up import STARTS, one
 
 MS = {
@@ -25,6 +25,8 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     on_gpu = kind == "cuda"
     ms = MS | (ON_GPUS if on_gpu else {})
     made = [one(ALONE, name, each, kind, 64) for name, each in ms.items()]
+    techniques = ms.keys() - {BASELINE, again(BASELINE)}
+    made += [one(OPPONENT, name, MS[BASELINE], kind, 64) for name in techniques]
     made += [one(TOGETHER, name, each, kind, 64) for name, each in {BASELINE: 20, ALL: 10}.items()]
     made += [Measurement(names.COMBINED, name, 0, (1.0,)) for name in (names.COMPILE, names.BF16)]
     for name in ms.keys() - {again(BASELINE)}:

@@ -10,10 +10,18 @@ import torch
 from lab.core.errors import DataError, DivergedError, LabError, ParamsError, SpaceError
 from lab.machine.fresh_process import call_in_subprocess
 from lab.report.code import body_of
-from lab.results.measurements import Results, again
-from stages.own_network.findings import chosen, differs, findings, helps, same, seeds_differ
+from lab.results.measurements import Measurement, Results, again
+from stages.own_network.findings import (
+    chosen,
+    differs,
+    findings,
+    helps,
+    promises,
+    same,
+    seeds_differ,
+)
 from stages.own_network.measure import names
-from stages.own_network.measure.names import ALONE, BASELINE, identifier
+from stages.own_network.measure.names import ALONE, BASELINE, OPPONENT, identifier
 from stages.own_network.measure.techniques import TECHNIQUES
 from stages.own_network.measure.training import Plan, trial
 from tests import made_up
@@ -49,6 +57,31 @@ def test_no_gain_is_one_that_the_noise_control_has_as_well():
     assert helps(results({names.BF16: 16.0, again(BASELINE): 17.0}), names.BF16)
     assert not helps(results({names.BF16: 19.7}), names.BF16)
     assert not helps(results(), again(BASELINE))
+
+
+@pytest.mark.parametrize(
+    ("own", "promising"),
+    [
+        ((9.5, 9.55, 9.5, 9.4), True),
+        ((9.5, 9.6, 9.5, 9.4), False),  # 10 / 9.6 is less than the control's 10 / 9.59
+        ((9.0, 8.0, 9.0), False),  # of three, one in 20 would by chance
+        ((9.85, 9.85, 9.85, 9.85), False),  # less than two percent
+    ],
+)
+def test_a_technique_promises_a_gain_if_the_control_was_never_as_fast(own, promising):
+    control = (9.59, 10.0, 10.4, 10.1) if max(own) < 9.7 else (10.0,) * 4
+    ms = {
+        (ALONE, BASELINE): 10.0,
+        (ALONE, again(BASELINE)): control,
+        (OPPONENT, names.FUSED): 10.0,
+        (ALONE, names.FUSED): own,
+    }
+    rows = [
+        Measurement(*which, 64, each if isinstance(each, tuple) else (each,) * len(own), "ms")
+        for which, each in ms.items()
+    ]
+    rows = [replace(row, values=row.values[: len(own)]) for row in rows]
+    assert promises(Results(rows), names.FUSED) == promising
 
 
 def test_losses_further_off_than_seeds_are_another_training():
@@ -161,7 +194,7 @@ def test_what_is_wrong_with_a_file_is_one_line(wrong, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(NET.lstrip("\n") + f"\n{added}\n")
     with pytest.raises(kind) as caught:
-        call_in_subprocess("mine.py", trial, CPU, Plan(file, 1), 0)
+        call_in_subprocess("mine.py", trial, CPU, Plan(file), 1, 0)
     said = str(caught.value)
     assert words in said and "\n" not in said
     assert type(caught.value) is kind
@@ -180,7 +213,7 @@ def make_loader(batch_size):
     return torch.utils.data.DataLoader(data, batch_size)
 """
     file.write_text(NET + more)
-    found = call_in_subprocess("mine.py", trial, CPU, Plan(file, 1), 0)
+    found = call_in_subprocess("mine.py", trial, CPU, Plan(file), 1, 0)
     assert (found.batch_size, found.parameters) == (3, 10)
     assert names.WORKERS not in found.lacking and names.IN_MEMORY not in found.lacking
 

@@ -34,8 +34,8 @@ def compilers_cache():
 def tried(network: str, *techniques: str, steps: int, starts: int = STARTS) -> Results:
     """What the file as it is, the same again, and each technique alone show of a network."""
     devices = processor(1)  # several threads would wait for each other on a busy machine
-    plan = Plan(NETWORKS / f"{network}.py", devices.threads, steps)
-    variants = {BASELINE: AS_IT_IS, again(BASELINE): AS_IT_IS}
+    plan = Plan(NETWORKS / f"{network}.py", steps)
+    variants = {again(BASELINE): AS_IT_IS}
     variants |= {name: Variant((name,)) for name in techniques}
     found = own_network.race(variants, range(starts), plan, devices, PARAMS)
     return Results(own_network.in_rows(ALONE, found, 1, 1, devices))
@@ -95,7 +95,7 @@ def test_control_flow_by_data_leaves_the_compiler_out_with_the_place():
 
 def test_what_a_machine_or_a_net_lacks_is_said():
     found = call_in_subprocess(
-        "trial", trial, processor(1).devices[0], Plan(NETWORKS / "words.py", 1), 0
+        "trial", trial, processor(1).devices[0], Plan(NETWORKS / "words.py"), 1, 0
     )
     assert {names.TF32, names.GRAPH, names.WORKERS, names.CHANNELS_LAST} <= found.lacking.keys()
     assert found.batch_size == 64
