@@ -50,12 +50,12 @@ def tensorfloat_32() -> None:
     torch.set_float32_matmul_precision("high")
 
 
-def torch_compile(net: nn.Module) -> None:
-    net.compile(fullgraph=True)
+def torch_compile(net: nn.Module) -> nn.Module:
+    return torch.compile(net, fullgraph=True)  # type: ignore[return-value]
 
 
-def cuda_graph(net: nn.Module) -> None:
-    net.compile(fullgraph=True, mode="reduce-overhead")
+def cuda_graph(net: nn.Module) -> nn.Module:
+    return torch.compile(net, fullgraph=True, mode="reduce-overhead")  # type: ignore[return-value]
 
 
 def fused_optimizer(optimizer: Optimizer) -> None:

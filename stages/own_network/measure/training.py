@@ -14,6 +14,7 @@ from itertools import islice, repeat
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
+from textwrap import shorten
 from typing import Any
 
 import torch
@@ -22,7 +23,7 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.utils._pytree import tree_map_only
 
-from lab.core.errors import MachineError
+from lab.core.errors import MachineError, SpaceError
 from lab.machine.devices import Devices
 from lab.machine.fresh_process import silence_stdout
 from lab.nets.step_parts import StepParts
@@ -53,6 +54,7 @@ SETTLED = 4  # steps after which a loader's workers are no more ahead than they 
 PARTS_STEPS = 5  # of which the median is taken
 FEW = 2  # examples of a step with next to no arithmetic; batch norm refuses one
 TIMEOUT_S = 120  # of two ranks
+MOST_CHARACTERS = 80  # of what an exception of a technique says
 TURN, END = "turn", "end"  # what a process is asked for
 
 
@@ -249,8 +251,10 @@ def serve(
         if variant == AS_IT_IS:
             with one_line(plan.path, "a step", network.BATCH_SIZE):
                 raise
-        what = "out of memory" if out_of_memory(error) else type(error).__name__
-        raise MachineError(what + place(error, plan.path)) from None
+        if out_of_memory(error):
+            raise SpaceError(f"out of memory{place(error, plan.path)}") from None
+        what = f"{type(error).__name__}{place(error, plan.path)}"
+        raise MachineError(f"{what}: {shorten(str(error), MOST_CHARACTERS)}") from None
 
 
 def first_steps(training: Training, seed: int) -> FirstSteps:
@@ -270,19 +274,21 @@ def first_steps(training: Training, seed: int) -> FirstSteps:
 
 
 def turn(training: Training, steps: int) -> float:
-    """Seconds for as many examples as the file's batch has, in a turn of so many steps.
+    """Return the seconds of a turn of `steps` for as many examples as the file's batch has.
 
-    It leaves to the other process what it can: a loader's workers end, and a GPU's memory is freed.
+    A turn ends the loader's workers and frees a GPU's cached memory, for the other process. A step
+    that is a turn by itself on a processor needs no warm-up.
     """
     batches, devices = training.batches(), [training.device]
-    for _ in range(SETTLED if getattr(training.loader, "num_workers", 0) else 1):
+    on_gpu = training.device.type == "cuda"
+    for _ in range(SETTLED if getattr(training.loader, "num_workers", 0) else on_gpu or steps > 1):
         training.step(batches)
     start = read_clock(devices)
     for _ in range(steps):
         training.step(batches)
     seconds = (read_clock(devices) - start) / steps
     batches.close()
-    if training.device.type == "cuda":
+    if on_gpu:
         torch.cuda.empty_cache()
     return seconds * training.network.BATCH_SIZE / (training.batch_size * training.ranks)
 
