@@ -1,1 +1,1 @@
-"""Does a call return before its result is there, and how wrong is a clock that does not know?"""
+"""Does a call return before its result is ready, and how wrong is a clock that ignores it?"""

@@ -29,9 +29,10 @@ from stages.bench_async.measure.timing_mistakes import NOTES_SIZE, measure_timin
 
 
 def measure(process: int, params: Params, rows: int) -> list[Measurement]:
-    """Everything once in a fresh process; the series of operations on a matrix of `rows`.
+    """Measure everything in a fresh process; series of operations take a matrix of `rows` rows.
 
-    The first product comes first, the profiler last, since it may slow what follows.
+    The process's first multiplication comes first; the profiler comes last, since it may slow what
+    follows.
     """
     devices = resolve(1, params.devices)
     device, largest = devices.devices[0], max(params.bench_async.sizes)
@@ -52,9 +53,9 @@ def measure(process: int, params: Params, rows: int) -> list[Measurement]:
 
 
 def sized(params: Params) -> tuple[Params, int]:
-    """The same params, and the rows of a series' matrix; on a GPU those that outlast a launch.
+    """Return the params, and the rows of a series' matrix; on a GPU, both outlast launches.
 
-    There the matrices beside numpy's are as large as the notes', too, or nothing is waited for.
+    On a GPU, matrices compared with NumPy have at least the notes' size, or nothing is queued.
     """
     devices = resolve(1, params.devices)
     device, ours = devices.devices[0], params.bench_async

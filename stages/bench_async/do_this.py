@@ -19,11 +19,11 @@ def seconds() -> tuple[float, float]:
     for _ in range(10):
         X @ X
     called = time.perf_counter() - start
-    wait()  # on a GPU, the work goes on until here
+    wait()  # on a GPU, the work continues until here
     return time.perf_counter() - start, called
 
 
-# the first round warms up; take the one least disturbed
+# the first round warms up; take the least disturbed one
 ready, called = min([seconds() for _ in range(6)][1:])
 print(f"called after {1000 * called:.2f} ms")
 print(f"ready after {1000 * ready:.2f} ms")

@@ -1,4 +1,4 @@
-"""The numbers that bench_async's rows give, each derived once."""
+"""The numbers derived from bench_async's rows."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from lab.results.stats import PERCENT
 
 METRICS = ("return_over_finish", "book_claims", "no_warm_up_over_steady")
 NOTES_PRODUCTS = 10  # timed together
-OVER_SMALLEST = 2  # x as long as a product that is little but its launch: that is not launch-bound
+OVER_SMALLEST = 2  # times the smallest product, mostly launch: from here on, not launch-bound
 
 
 def findings(results: Results) -> dict[str, Finding]:
@@ -80,9 +80,9 @@ def findings(results: Results) -> dict[str, Finding]:
 def waited_over_not_waited(
     waited: Samples, not_waited: Samples, products_ms: Samples, smallest_us: Samples
 ) -> Finding:
-    """The notes' products waited for over not waited for, if there is anything to wait for.
+    """Return how much longer the notes' products take if synchronized.
 
-    There is none where a product is done by the time that the next one is launched.
+    It is missing if a product is done before the next one is launched: then nothing is queued.
     """
     product = median(products_ms * (1e3 / NOTES_PRODUCTS))
     found, launch = ratio(waited, not_waited, AS_LONG), median(smallest_us)
@@ -92,9 +92,9 @@ def waited_over_not_waited(
 
 
 def out_of_order(in_order: Samples, unordered: Samples) -> Finding:
-    """The largest distance of the results in order from 3.
+    """Return the largest distance from 3 of the results on one stream.
 
-    It says nothing where the control, which keeps no order, was right at times.
+    It is missing if the control, which keeps no order, was ever right.
     """
     unit = "away from 3"
     if lack := in_order.missing or unordered.missing:

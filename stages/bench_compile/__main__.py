@@ -16,16 +16,16 @@ from stages.bench_compile.measure.saved import measure_cpp, measure_saved
 
 
 def main() -> None:
-    """Measure, the forms built before the processes that time them, and write the files.
+    """Build the forms, time them in fresh processes, load the saved ones, write the files.
 
-    What is loaded anew comes last: by then processes start with the compilers imported.
+    Loading comes last: by then, new processes start with the compilers imported.
     """
     params = load(Params)
     devices = resolve(1, params.devices)
     benchmark = Benchmark("bench_compile", devices)
     with empty_compiler_cache() as folder:
         built, crashes = measure_building(params, devices, folder)
-        # it imports the compilers, which takes seconds: first use pays for that
+        # imported late: importing the compilers takes seconds, which count in the time to build
         from stages.bench_compile.measure.times import measure
 
         measured = benchmark.repeat(params.bench.starts, measure, crashes)

@@ -1,4 +1,4 @@
-"""The numbers that bench_compile's rows give, each derived once."""
+"""The numbers derived from bench_compile's rows."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ METRICS = (
 
 
 def findings(results: Results) -> dict[str, Finding]:
-    """A speed-up is that at the smallest batch, unless its name has another."""
+    """Return the findings; a speed-up is at the smallest batch unless its name has a batch."""
     small, large = batches(results)
 
     def by_two_threads(form: str) -> Finding:
@@ -73,24 +73,24 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def batches(results: Results) -> tuple[float, float]:
-    """The smallest and the largest batch of a call."""
+    """Return the smallest and the largest batch size of a call."""
     found = results.xs("call", EAGER) or [1.0]
     return found[0], found[-1]
 
 
 def eager_like(form: str) -> str:
-    """What a form is compared with: eager with gradients, as in the notes, or without."""
+    """Return a form's baseline: eager with gradients, as in the notes, or without."""
     return EAGER if form == SCRIPT else INFERENCE
 
 
 def over_eager(results: Results, form: str, batch: float) -> Finding:
-    """A form's speed-up over eager in the same mode."""
+    """Return a form's speed-up over eager, both with gradients or both without."""
     eager, compiled = (results.samples("call", each, batch) for each in (eager_like(form), form))
     return ratio(eager, compiled)
 
 
 def cases(results: Results) -> dict[tuple[str, float], Finding]:
-    """TorchScript's speed-up over eager, both without gradients, by network and batch."""
+    """Return TorchScript's speed-up over eager, both without gradients, by network and batch."""
 
     def speedup(net: str, batch: float) -> Finding:
         eager, script = (results.samples("cases", form, batch, net=net) for form in (EAGER, SCRIPT))
@@ -104,7 +104,7 @@ def cases(results: Results) -> dict[tuple[str, float], Finding]:
 
 
 def faster_cases(results: Results) -> Finding:
-    """In how many of the cases TorchScript is faster, in percent."""
+    """Return the percentage of cases in which TorchScript is faster."""
     found = [*cases(results).values()]
     if not found:
         return median(results.samples("cases", EAGER), "% of the cases")
@@ -112,7 +112,7 @@ def faster_cases(results: Results) -> Finding:
 
 
 def largest(results: Results, experiment: str, forms: tuple[str, ...]) -> Finding:
-    """The largest difference of any logit from eager's, over the forms that there are."""
+    """Return the largest difference of any logit from eager's, over the measured forms."""
     unit = "(largest difference of a logit)"
     of_forms = [results.samples(experiment, form) for form in forms]
     found = [each for each in of_forms if each]

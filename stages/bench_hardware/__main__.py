@@ -30,7 +30,6 @@ from stages.bench_hardware.measure.transfers import measure_transfers
 
 
 def measure(process: int, params: Params, costs: Mapping[str, Cost]) -> list[Measurement]:
-    """The processor, memory, the way to a GPU, and networks on the GPU or on all cores."""
     target, one_core = network_device(params), processor(1)
     return [
         *measure_latency(params, one_core, process),

@@ -1,4 +1,4 @@
-"""Find what limits a layer on any device: measure both limits, count FLOP and bytes, compare."""
+"""Find what limits a layer on a device: measure both limits, count FLOP and bytes, compare."""
 
 import torch
 from torch.utils.benchmark import Timer
@@ -11,12 +11,12 @@ y, threads = x.clone(), torch.get_num_threads()
 names = {"A": A, "x": x, "y": y}
 timers = [Timer(work, globals=names, num_threads=threads) for work in ("A @ A", "y.copy_(x)")]
 
-# alternating, on a busy machine the least disturbed count
+# alternating; only the least disturbed count
 rounds = [[timer.timeit(2).mean for timer in timers] for _ in range(10)]
 a, b = (sorted(times)[:3] for times in zip(*rounds, strict=True))
 flop, moved = 2 * n**3, 2 * x.nbytes
 low = flop / a[2] / (moved / b[0])  # FLOP per second
-high = flop / a[0] / (moved / b[2])  # over bytes per second
+high = flop / a[0] / (moved / b[2])  # divided by bytes per second
 print(f"ridge: {low:.1f} to {high:.1f} FLOP per byte")
 for images in (1, 16, 256):  # through nn.Linear(1024, 1024)
     flop = 2 * images * 1024**2

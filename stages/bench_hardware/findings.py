@@ -1,4 +1,4 @@
-"""The numbers that bench_hardware's rows give, each derived once."""
+"""The numbers derived from bench_hardware's rows."""
 
 from lab.results.findings import (
     AS_FAST,
@@ -15,9 +15,9 @@ from lab.results.measurements import Results
 from lab.results.reasons import NEEDS_CORES, Reason
 
 METRICS = ("vectorised_speedup", "peak_float32_gflop_per_s", "copy_gb_per_s")
-FIRST_CACHE, SECOND_CACHE = 2**12, 2**18  # working sets that they hold, in bytes
+FIRST_CACHE, SECOND_CACHE = 2**12, 2**18  # bytes of working sets that fit
 STEMS = ("the notes' small stem", "the original stem")
-GPU = 0  # x of a rate on it; the processor's are of so many threads
+GPU = 0  # x of a GPU's rates; of a CPU's rates, x is the number of threads
 
 
 def findings(results: Results) -> dict[str, Finding]:
@@ -28,7 +28,7 @@ def findings(results: Results) -> dict[str, Finding]:
         return samples(experiment, variant, most)
 
     def best(experiment: str, variant: str) -> Samples:
-        """On the GPU; without one on all cores: where the networks run."""
+        """Return the samples of the GPU or else of all cores, where the networks run."""
         return samples(experiment, variant, GPU) or at_most(experiment, variant)
 
     def speedup(experiment: str, old: str, new: str, unit: str = AS_FAST) -> Finding:
@@ -80,7 +80,7 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def under_the_roof(results: Results, peak: Samples, copy: Samples) -> dict[str, Finding]:
-    """Each network's rate, and its share of what the roofline allows."""
+    """Return each network's rate, and its share of what the roofline allows."""
     found = {}
     for net in results.variants("network"):
         rate, intensity = results.samples("network", net), results.xs("network", net)[0]
@@ -91,7 +91,7 @@ def under_the_roof(results: Results, peak: Samples, copy: Samples) -> dict[str, 
 
 
 def all_cores(results: Results) -> Finding:
-    """How many times as fast as one core all of them add vectors."""
+    """Return the speed at which all cores add vectors, relative to one core."""
     cores = max(results.xs("vector rate", "one call"), default=None)
     one, all_ = (results.samples("vector rate", "one call", threads) for threads in (1, cores))
     if cores == 1:

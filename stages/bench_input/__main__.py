@@ -20,12 +20,11 @@ from stages.bench_input.measure.step_parts import measure_steps
 
 
 def training_devices(params: Params) -> Devices:
-    """The devices of a step: two, unless there is one GPU."""
+    """Return the devices of a step: two, unless there is one GPU."""
     return resolve(1 if torch.cuda.device_count() == 1 else 2, params.devices)
 
 
 def measure(process: int, params: Params) -> list[Measurement]:
-    """The feeds, then the parts of training steps, then the calls of one."""
     devices = training_devices(params)
     images, labels = to_tensors(read_fashion_mnist("train"))
     resident = (images.to(devices.devices[0]), labels.to(devices.devices[0]))

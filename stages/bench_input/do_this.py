@@ -1,4 +1,4 @@
-"""Convert images one by one, as a data set does, or a whole batch of bytes that is in memory."""
+"""Convert images one by one, as a data set does, or a whole batch of bytes in memory."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from torch import Tensor
 
 torch.set_num_threads(1)  # more would wait for each other
 device = "cuda" if torch.cuda.is_available() else "cpu"
-# yours: FashionMNIST(...).data
+# use yours: FashionMNIST(...).data
 images = torch.randint(256, (1000, 28, 28)).byte()
 in_memory = images.to(device)  # once, as bytes
 
@@ -33,7 +33,7 @@ def seconds(convert: Callable[[Tensor], Tensor]) -> float:
 # alternating; the first round only warms up
 rounds = [(seconds(one_by_one), seconds(batch_by_batch)) for _ in range(20)]
 a, b = (sorted(times)[:5] for times in zip(*rounds, strict=True))
-if a[4] < b[0] or b[4] < a[0]:  # the best five of one
+if a[4] < b[0] or b[4] < a[0]:  # the best five do not overlap
     print(f"one by one: {1000 / a[0]:,.0f} images/s")
     print(f"batch by batch: {1000 / b[0]:,.0f} images/s")
 else:

@@ -1,4 +1,4 @@
-"""The numbers that bench_input's rows give, each derived once."""
+"""The numbers derived from bench_input's rows."""
 
 from lab.data.datasets import FASHION_COUNTS
 from lab.results.findings import AS_LONG, Finding, Samples, combine, median, ratio
@@ -48,13 +48,13 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def images_of_a_step(results: Results) -> float:
-    """The images of LeNet's step; NaN if there is none."""
+    """Return the images per step of LeNet; NaN if it was not measured."""
     images = results.xs("step", RESIDENT, net="lenet", part=WHOLE)
     return max(images, default=float("nan"))
 
 
 def epochs(results: Results, feed: str) -> Samples:
-    """Seconds of an epoch by a feed; what was not passed at the same rate."""
+    """Return the seconds per epoch of a feed, extrapolated if it passed only a part."""
     if passed := results.samples("epoch", feed):
         return passed
     return combine(

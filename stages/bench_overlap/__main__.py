@@ -20,11 +20,11 @@ from stages.bench_overlap.measure.overlap import (
 from stages.bench_overlap.measure.params import Params
 from stages.bench_overlap.measure.timeline import timelines
 
-NOTES_RESULTS = 50  # products
+NOTES_RESULTS = 50  # matrix multiplications
 
 
 def measure(process: int, params: Params, images: int) -> list[Measurement]:
-    """Everything in a fresh process; the backward passes are over `images`."""
+    """Measure everything in a fresh process; backward passes take `images` images."""
     devices, bench = resolve(1, params.devices), params.bench
     device, size = devices.devices[0], params.bench_overlap.size
     work, passes = work_of(params, device), lenet_passes(device, params.seed)
@@ -38,9 +38,9 @@ def measure(process: int, params: Params, images: int) -> list[Measurement]:
 
 
 def sized(params: Params) -> tuple[Params, int]:
-    """The same params, and the images of a backward pass; on a GPU what outlasts its launch.
+    """Return the params, and the images of a backward pass; on a GPU, both outlast launches.
 
-    There the results are as many as the notes', too: all but one can be copied beside a product.
+    On a GPU, there are at least the notes' 50 results: all copies but one can overlap.
     """
     devices, ours = resolve(1, params.devices), params.bench_overlap
     device, bench = devices.devices[0], params.bench

@@ -39,7 +39,7 @@ def seconds(overlap: bool) -> float:
 # alternating; the first round only warms up
 rounds = [(seconds(False), seconds(True)) for _ in range(50)]
 a, b = (sorted(times)[:5] for times in zip(*rounds, strict=True))
-if b[4] < a[0]:  # the best five
+if b[4] < a[0]:  # b's best five beat a's
     print(f"copied afterwards: {1000 * a[0]:.2f} ms")
     print(f"copied meanwhile: {1000 * b[0]:.2f} ms")
 else:

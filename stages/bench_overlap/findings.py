@@ -1,4 +1,4 @@
-"""The numbers that bench_overlap's rows give, each derived once."""
+"""The numbers derived from bench_overlap's rows."""
 
 from lab.results.findings import Finding, median, ratio
 from lab.results.measurements import Results
@@ -54,5 +54,5 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def best_variant(results: Results) -> str:
-    """The variant that computes and copies at the same time, with a GPU or without."""
+    """Return the variant that computes and copies concurrently, with a GPU or without."""
     return TWO_STREAMS if TWO_STREAMS in results.variants("times") else BESIDE

@@ -21,7 +21,7 @@ from stages.bench_parallel.measure.two_devices import (
 
 
 def measure(process: int, params: Params) -> list[Measurement]:
-    """All times of a fresh process, whose first run comes first."""
+    """Measure all times in a fresh process; its first run comes first."""
     devices = resolve(2, params.devices)
     product, rows = products(devices.devices[0]), params.bench_parallel.largest
     return [
@@ -36,7 +36,7 @@ def measure(process: int, params: Params) -> list[Measurement]:
 
 
 def sized(params: Params) -> Params:
-    """The same params; on a GPU with largest matrices whose product outlasts its launch."""
+    """Return the params; on a GPU, the largest matrices' product outlasts its launch."""
     devices, ours = resolve(2, params.devices), params.bench_parallel
     sizes = sizes_past_launch_bound(products(devices.devices[0]), ours.sizes, devices, params.bench)
     return params.but(bench_parallel=ours.but(sizes=sizes))

@@ -33,7 +33,7 @@ def seconds(concurrently: bool) -> float:
 # alternating; the first round only warms up
 rounds = [(seconds(False), seconds(True)) for _ in range(40)]
 a, b = (sorted(times)[:5] for times in zip(*rounds, strict=True))
-if b[4] < a[0]:  # the best five
+if b[4] < a[0]:  # b's best five beat a's
     print(f"sequentially: {1000 * a[0]:.2f} ms")
     print(f"concurrently: {1000 * b[0]:.2f} ms")
 else:

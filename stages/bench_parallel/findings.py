@@ -1,4 +1,4 @@
-"""The numbers that bench_parallel's rows give, each derived once."""
+"""The numbers derived from bench_parallel's rows."""
 
 from lab.results.findings import AS_LONG, Finding, Samples, exact, median, missing, ratio
 from lab.results.measurements import Results
@@ -52,12 +52,12 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def sizes(results: Results) -> list[float]:
-    """The rows of the matrices that were multiplied, growing."""
+    """Return the rows of the multiplied matrices, in increasing order."""
     return results.xs("products", "concurrently")
 
 
 def speedup(results: Results, rows: float | None) -> Finding:
-    """How many times as fast as one after the other both runs are together."""
+    """Return the speed of concurrent runs relative to sequential ones."""
     in_turn, both = (
         results.samples("products", way, rows) for way in ("sequentially", "concurrently")
     )
@@ -65,7 +65,10 @@ def speedup(results: Results, rows: float | None) -> Finding:
 
 
 def both_gpus_over_wait(no_argument: Samples, current: Samples, both: Samples) -> Finding:
-    """A wait for both GPUs over the one without an argument, if it shows which are waited for."""
+    """Return a wait for both GPUs relative to one without an argument.
+
+    It is missing if the results say that waiting for both is not slower than for the current one.
+    """
     control = ratio(both, current)
     if control and control.decides and control.verdict != "faster":
         return missing(Reason(NOT_LONGER, "bench_parallel.largest"), AS_LONG, both)

@@ -31,7 +31,6 @@ TRIAL_STARTS = 1
 
 
 def measure(p: TrainingParams, machine: Machine, notes_workers: int) -> list[Measurement]:
-    """Milliseconds per step of all variants."""
     variants = variants_of(p, machine, notes_workers)
     found = race(variants, p.starts, traces_folder())
     measured = [row(variants[key], key, ms, machine) for key, ms in found.seconds.items()]
@@ -42,7 +41,7 @@ def measure(p: TrainingParams, machine: Machine, notes_workers: int) -> list[Mea
 
 
 def trial(p: TrainingParams, machine: Machine) -> int:
-    """The loader's workers with which the notes' loop is faster, found by turns of their own."""
+    """Find, in a short race, the number of loader workers with which the notes' loop is faster."""
     shorter = p.but(lenet_steps=max(1, p.lenet_steps // 2))
     seconds = race(by_the_notes(shorter, machine), TRIAL_STARTS).seconds
     return min(seconds, key=lambda workers: sum(seconds[workers]))
@@ -51,7 +50,7 @@ def trial(p: TrainingParams, machine: Machine) -> int:
 def row(
     variant: TrainingVariant, key: tuple[str, str], seconds: Sequence[float], machine: Machine
 ) -> Measurement:
-    """A variant's samples: ms per step, or the rate of what it does."""
+    """Return a variant's samples: ms per step, or for a rate GB/s or GFLOP/s."""
     experiment, name = key
     if experiment == names.RATE:
         unit = "GB/s" if variant.kind == "copies" else "GFLOP/s"
@@ -70,7 +69,7 @@ def parts_in_rows(
     steps: Sequence[Mapping[str, StepPart]],
     machine: Machine,
 ) -> list[Measurement]:
-    """What a variant's step consists of: ms of each kind of operation, beside what is counted."""
+    """Return one row per kind of operation in a variant's step: its ms, FLOP and bytes."""
     net, loop = key
     return [
         Measurement(
@@ -94,13 +93,12 @@ def parts_in_rows(
 
 
 def main() -> None:
-    """Measure and write rows and metrics."""
     params = load(Params)
     p, watch = params.bench_training, LoadMonitor()
     devices, cores, gpus = resolve(1, params.devices), usable_cores(), torch.cuda.device_count()
     bf16 = computes_in_bf16(devices.devices[0])
     machine = Machine("cuda" if gpus else "cpu", gpus, cores, devices.threads, bf16)
-    if not gpus:  # variants of one process have the processor to themselves
+    if not gpus:  # a variant of one process has the whole CPU
         devices = processor(cores)
     notes_workers = trial(p, machine)
     measured = measure(p, machine, notes_workers)

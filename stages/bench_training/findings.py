@@ -1,4 +1,4 @@
-"""The numbers that bench_training's rows give, each derived once; sample i is of start i."""
+"""The numbers derived from bench_training's rows; sample i comes from repetition i."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ METRICS = (
     "resnet18_fp32_speedup",
     "resnet18_fp32_of_limit",
 )
-ON_DEVICES = {  # how many times as fast as one device two are, by what they train and how
+ON_DEVICES = {  # the speed of two devices relative to one, by what they train and how
     "notes_lenet_loop": (names.NOTES_LENET, names.LOOP),
     "notes_lenet_threads": (names.NOTES_LENET, names.THREADS),
     "wider_loop": (names.WIDE, names.LOOP),
@@ -27,7 +27,7 @@ def findings(results: Results) -> dict[str, Finding]:
         return ratio(results.samples(experiment, over), results.samples(experiment, variant))
 
     def of_peak(net: str, variant: str, precision: str) -> Finding:
-        """A variant's FLOP per second over the peak of its own arithmetic."""
+        """Return a variant's FLOP/s relative to the peak in its precision."""
         at_peak = limit_of(results, net, precision).at_peak
         return ratio(at_peak, results.samples(net, variant), "of the peak", better="more")
 
@@ -43,7 +43,7 @@ def findings(results: Results) -> dict[str, Finding]:
         notes, bf16 = notes_variant(results, net), fastest_bf16(results, net)
         fp32 = names.FP32 if names.FP32 in results.variants(net) else names.ENGINE
         found |= {
-            # over the notes' way, both in torch's own arithmetic
+            # relative to the notes' loop, both in torch's default precision
             f"{net}_fp32_speedup": speedup(net, names.ENGINE, over=notes),
             f"{net}_graph_speedup": speedup(net, names.GRAPH, over=notes),
             f"{net}_bf16_speedup": speedup(net, bf16, over=notes),
@@ -72,7 +72,7 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def notes_variant(results: Results, net: str) -> str:
-    """The notes' way that others are held against, not the one that the trial found slower."""
+    """Return the baseline: the notes' loop with the workers that the trial found faster."""
     ways = [name for name in names.BY_THE_NOTES.values() if name in results.variants(net)]
     if len(ways) == 1:
         return ways[0]
@@ -80,7 +80,7 @@ def notes_variant(results: Results, net: str) -> str:
 
 
 def fastest_bf16(results: Results, net: str) -> str:
-    """The variant in bfloat16 with the shortest steps, of those that were measured."""
+    """Return the measured bfloat16 variant with the shortest steps."""
     measured = [name for name in (names.BF16, names.COMPILED_BF16) if name in results.variants(net)]
     return min(
         measured, key=lambda name: median(results.samples(net, name)).value, default=names.BF16
@@ -89,13 +89,14 @@ def fastest_bf16(results: Results, net: str) -> str:
 
 @dataclass(frozen=True)
 class Limit:
-    """What a step would take here, in ms, if nothing but this bounded it.
+    """Lower bounds on the time of a step, in ms.
 
     Attributes:
-        at_peak: its arithmetic, at the highest rate that was measured.
-        in_vectors: the same, with the numbers of vectors that a layer's channels leave empty.
-        with_bytes: of each kind of operation the longer of that and of its reads and writes, at the
-            rate of copies.
+        at_peak: its arithmetic at the highest rate that was measured.
+        in_vectors: the same, counting also the places in vectors that a layer's channels leave
+            empty.
+        with_bytes: the sum over kinds of operations of `in_vectors`, or of reads and writes at the
+            rate of copies if they take longer.
     """
 
     at_peak: Samples
@@ -104,7 +105,7 @@ class Limit:
 
 
 def limit_of(results: Results, net: str, precision: str) -> Limit:
-    """The limit of the engine's step, whose operations a step in that precision consists of."""
+    """Return the limits of a step in that precision, from the operations of the engine's step."""
     peak = results.samples(names.RATE, names.ARITHMETIC[precision])
     copies = results.samples(names.RATE, names.COPIES)
     parts = parts_of(results, net, names.BF16 if precision == "bf16" else names.ENGINE)
@@ -126,13 +127,13 @@ def limit_of(results: Results, net: str, precision: str) -> Limit:
 
 
 def shortest_ms(part: Measurement, gflops: float, gbs: float) -> float:
-    """The longer of a part's arithmetic in its vectors and its reads and writes, at these rates."""
+    """Return the longer of a part's arithmetic in vectors and its reads and writes, in ms."""
     arithmetic_ms = 1e3 * float(part.columns["vector_gflop"]) / gflops
     return max(arithmetic_ms, float(part.columns["mb"]) / gbs)
 
 
 def parts_of(results: Results, net: str, loop: str) -> list[Measurement]:
-    """What a step consists of, by kind of operation; empty where it was not measured."""
+    """Return a step's rows by kind of operation; empty if it was not measured."""
     return [
         m
         for kind in results.variants(names.PARTS, net=net, loop=loop)
@@ -141,7 +142,7 @@ def parts_of(results: Results, net: str, loop: str) -> list[Measurement]:
 
 
 def filled(results: Results, net: str) -> Finding:
-    """The share of the arithmetic in its vectors that is a layer's own."""
+    """Return the share of the vectors' arithmetic that is not on empty places."""
     parts = parts_of(results, net, names.ENGINE)
     if not parts:
         return missing(Reason(NOT_MEASURED, names.PARTS))

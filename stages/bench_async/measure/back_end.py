@@ -1,4 +1,4 @@
-"""The C++ back end: the order that it keeps, and its share of the time of the notes' programs."""
+"""The C++ back end: the order that it keeps, and its share of the notes' programs' time."""
 
 import torch
 from torch import Tensor
@@ -9,17 +9,17 @@ from lab.results.reasons import NEEDS_GPU, Reason
 from lab.timing.back_end import back_end_share
 from stages.bench_async.measure.params import Params
 
-PROFILED_S = 0.01  # of calls that are profiled: a thousand or more of x * y + 2
-BUSY_CYCLES = 100_000_000  # of a GPU's clock, before x and y become ones: some 50 ms
+PROFILED_S = 0.01  # to profile: a thousand or more calls of x * y + 2
+BUSY_CYCLES = 100_000_000  # of a GPU's clock before x and y become ones: some 50 ms
 
 
 def x_times_y_plus_2(x: Tensor, y: Tensor) -> Tensor:
-    """The notes' computation, each step of which needs the one before."""
+    """Compute what the notes compute; each step needs the previous one."""
     return x * y + 2
 
 
 def z_on(stream: torch.cuda.Stream) -> Tensor:
-    """x * y + 2 of ones (1, 2), asked for on `stream` while the GPU has yet to make the ones."""
+    """Queue x * y + 2 of ones (1, 2) on `stream` while the GPU has yet to make the ones."""
     x, y = (torch.zeros((1, 2), device=stream.device) for _ in range(2))
     with torch.cuda.stream(stream):
         x_times_y_plus_2(x, y)  # loads the kernels, which would otherwise wait for the GPU
@@ -34,10 +34,10 @@ def z_on(stream: torch.cuda.Stream) -> Tensor:
 
 
 def measure_dependencies(devices: Devices) -> list[Measurement]:
-    """z on the stream that makes the ones, and on another.
+    """Compute z on the stream that makes the ones, and on a different one.
 
-    On one stream everything is in order. On another that waits for no event, z is computed from
-    what x and y were before; this is the control that shows that there is an order to keep.
+    On one stream, everything is in order. A different stream that waits for no event computes z
+    from the old x and y; this control shows that there is an order to keep.
     """
     variants, device = ("one stream", "another stream, no event"), devices.devices[0]
     if device.type != "cuda":
@@ -52,7 +52,7 @@ def measure_dependencies(devices: Devices) -> list[Measurement]:
 
 
 def measure_back_end_share(params: Params, devices: Devices) -> list[Measurement]:
-    """Profile the notes' programs of this section: x * y + 2 of ones, and a random product."""
+    """Profile the section's programs: x * y + 2 of ones, and multiplying a random matrix."""
     device, n = devices.devices[0], params.bench_async.book_size
 
     def product() -> None:

@@ -1,7 +1,7 @@
-"""When a call returns and when its result is there: of products, and of series of small operations.
+"""The times until a call returns and until its result is ready: of products and small operations.
 
-A GPU takes work into a queue, so that Python runs ahead of it. On a CPU torch computes within the
-call, and the two times must agree.
+A GPU queues work, so that Python runs ahead of it. On a CPU, torch computes within the call, and
+the two times must agree.
 """
 
 import io
@@ -18,7 +18,7 @@ from lab.timing.bench import Variant, VariantOfSize, in_unit, time_variants
 from lab.timing.clock import synchronize
 from stages.bench_async.measure.params import Params
 
-SIZE = 64  # rows of the matrix of small operations; of a series more, if that is launch-bound
+SIZE = 64  # rows of the matrix of small operations; more for a launch-bound series
 
 Samples = tuple[float, ...]
 
@@ -26,7 +26,7 @@ Samples = tuple[float, ...]
 def call_times(
     call: Callable[[], object], devices: Devices, rounds: int
 ) -> tuple[Samples, Samples]:
-    """Seconds until the call returns, and until its result is there, of the same calls."""
+    """Return the seconds until each call returns, and until its result is ready."""
     returns, finishes = [], []
     for _ in range(rounds):
         synchronize(devices.devices)
@@ -39,9 +39,9 @@ def call_times(
 
 
 def measure_first_product(params: Params, devices: Devices) -> list[Measurement]:
-    """Time the process's very first product, which pays for threads, libraries and memory.
+    """Time the process's first product, which pays for threads, libraries and memory.
 
-    Only right if nothing has been multiplied before.
+    Nothing may have been multiplied before.
     """
     size = min(params.bench_async.sizes)
     a = torch.ones(size, size).to(devices.devices[0])
@@ -50,7 +50,7 @@ def measure_first_product(params: Params, devices: Devices) -> list[Measurement]
 
 
 def measure_products(params: Params, devices: Devices) -> list[Measurement]:
-    """Time products until the call returns and until the result is there."""
+    """Time products until the call returns and until the result is ready."""
     generator = torch.Generator().manual_seed(params.seed)
     measured = []
     for n in params.bench_async.sizes:
@@ -66,7 +66,7 @@ def measure_products(params: Params, devices: Devices) -> list[Measurement]:
 def measure_run_ahead(
     params: Params, devices: Devices, process: int, rows: int
 ) -> list[Measurement]:
-    """Time series of operations, waited for once and each time, and until the last call returns."""
+    """Time series of operations, synchronized once or each time, and until the calls return."""
     x = small_matrix(params.seed, devices.devices[0], rows)
 
     def series(count: int) -> None:
@@ -92,7 +92,7 @@ def measure_run_ahead(
 
 
 def measure_blockers(params: Params, devices: Devices, process: int) -> list[Measurement]:
-    """Time an operation followed by each thing that makes Python wait for its result."""
+    """Time an operation followed by each call that makes Python wait for its result."""
     x = small_matrix(params.seed, devices.devices[0])
     nowhere = io.StringIO()
 
@@ -116,7 +116,7 @@ def measure_blockers(params: Params, devices: Devices, process: int) -> list[Mea
 
 
 def additions(device: torch.device, seed: int) -> VariantOfSize:
-    """The operation of the series, on a matrix of so many rows."""
+    """Return the operation of the series, by the number of the matrix's rows."""
 
     def addition(rows: int) -> Variant:
         return partial(small_matrix(seed, device, rows).add_, 1.0)
@@ -125,5 +125,5 @@ def additions(device: torch.device, seed: int) -> VariantOfSize:
 
 
 def small_matrix(seed: int, device: torch.device, rows: int = SIZE) -> Tensor:
-    """Random numbers (rows, rows)."""
+    """Return random numbers (rows, rows)."""
     return torch.rand(rows, rows, generator=torch.Generator().manual_seed(seed)).to(device)

@@ -1,4 +1,4 @@
-"""What `bench_async` reads of params.yaml."""
+"""The params that `bench_async` reads."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from lab.core.shared_params import BenchParams, DeviceParams, Rows, Seed
 
 class AsyncParams(Section):
     sizes: list[Rows] = Field(min_length=2)
-    # a GPU's queue holds a thousand operations: more could not be handed over ahead
+    # a GPU's queue holds a thousand operations; Python cannot run further ahead
     counts: list[Annotated[int, Field(ge=1, le=1000)]] = Field(min_length=2)
     book_size: Rows
 

@@ -1,4 +1,4 @@
-"""The notes' comparison of numpy with torch, by each clock that it could be read from."""
+"""The notes' comparison of NumPy with torch, timed in several ways."""
 
 import numpy as np
 import torch
@@ -17,14 +17,14 @@ NOTES_SIZE = 1000  # rows of their matrices
 
 
 def numpy_products(n: int) -> None:
-    """The notes' ten products of numpy: float64, random numbers drawn inside the clock."""
+    """Do the notes' ten products in NumPy: float64, random numbers drawn inside the clock."""
     for _ in range(REPEATS):
         b = np.random.normal(size=(n, n))
         np.dot(b, b)
 
 
 def torch_products(n: int, device: torch.device) -> None:
-    """The notes' ten products of torch: float32 on a device, which is not waited for."""
+    """Do the notes' ten products in torch: float32 on a device, not synchronized."""
     for _ in range(REPEATS):
         b = torch.randn(size=(n, n), device=device)
         torch.mm(b, b)
@@ -33,10 +33,10 @@ def torch_products(n: int, device: torch.device) -> None:
 def measure_timing_mistakes(params: Params, devices: Devices, process: int) -> list[Measurement]:
     """Time products as the notes do, and fairly: one sample of each, of ten products.
 
-    The notes' numpy takes as many threads as its library likes. The fair variants multiply numbers
-    drawn beforehand, in float32, with as many threads as a virtual device has; beside a GPU numpy
-    has all cores. Everything runs once before: a GPU loads a kernel when it is first called, and
-    one that was never used has to be set up.
+    In the notes' variant, NumPy's library chooses the number of threads. The fair variants multiply
+    float32 numbers drawn beforehand, with a virtual device's number of threads; compared with a
+    GPU, NumPy has all cores. Everything runs once before, since a GPU must be set up, and loads a
+    kernel on its first call.
     """
     device, n = devices.devices[0], params.bench_async.book_size
     A = np.random.default_rng(params.seed).standard_normal((n, n), dtype=np.float32)
@@ -72,7 +72,7 @@ def measure_timing_mistakes(params: Params, devices: Devices, process: int) -> l
         variants[other] = lambda: waited_for(torch.device("cuda", 1))
     else:
         missing = [skip("book", other, Reason(NEEDS_GPUS, "2"), devices.kind)]
-    for warm_up in variants.values():  # the notes': one product
+    for warm_up in variants.values():  # the notes warm up with one product
         warm_up()
     times: dict[str, tuple[float, ...]] = {}
     for name in balanced_turns(list(variants), 1, process):

@@ -1,4 +1,4 @@
-"""The figures and tables of the page on asynchronous computation."""
+"""Figures and tables of the page on asynchronous computation."""
 
 from lab.report import plots
 from lab.report.benchmarks import on_virtual_devices
@@ -24,7 +24,7 @@ def figures(results: Results, found: Findings) -> list[Figure]:
 
 
 def timings(found: Findings) -> Findings:
-    """torch against numpy, by each way to time the ten products."""
+    """Return torch's speed relative to NumPy, by the way of timing the ten products."""
     ways = {
         say("as in the notes"): "book_claims",
         say("synchronized"): "waited_speedup",
@@ -35,7 +35,7 @@ def timings(found: Findings) -> Findings:
 
 
 def shares(results: Results) -> dict[str, list[float]]:
-    """When the call of a matrix multiplication returns, in percent of the time that it takes."""
+    """Return when a multiplication's call returns, in percent of the time until its result."""
     found = {}
     for n in results.xs("product", "call returns"):
         called, ready = (
@@ -46,7 +46,7 @@ def shares(results: Results) -> dict[str, list[float]]:
 
 
 def series(results: Results, virtual: bool) -> plots.Draw:
-    """The time of a small operation in the longest series."""
+    """Draw the time per small operation in the longest series."""
     names = {
         "waiting once": say("synchronized once"),
         "waiting after each": say("synchronized after each"),

@@ -1,6 +1,6 @@
-"""What it takes to build each form, with its first call.
+"""The time to build each form, first call included.
 
-Nothing here imports torch's compilers: who compiles for the first time waits for that, too.
+Nothing here imports torch's compilers: the first build in a process includes that import.
 """
 
 from collections.abc import Mapping
@@ -22,16 +22,16 @@ from stages.bench_compile.measure.params import Params
 def measure_building(
     params: Params, devices: Devices, folder: Path
 ) -> tuple[list[Measurement], dict[str, Reason]]:
-    """Build each form from an empty cache: seconds, and outputs beside eager's; and which crash."""
+    """Build each form from an empty cache; return the rows, and the reasons of those that crash."""
     found = of_each([*BUILDERS], measure_form, params, devices, folder)
     crashes = {variant: each for variant, each in found.items() if isinstance(each, Reason)}
     return [m for each in found.values() if not isinstance(each, Reason) for m in each], crashes
 
 
 def measure_form(variant: str, params: Params, devices: Devices, folder: Path) -> list[Measurement]:
-    """Seconds to build a form, and its outputs beside eager's; nothing if it does not work here.
+    """Measure a form's seconds to build and its difference from eager; [] if it fails here.
 
-    The time to build holds the first call, in which compilers work.
+    The time to build includes the first call, in which compilers work.
     """
     ours = params.bench_compile
     net = mlp(params.seed).to(devices.devices[0])
@@ -50,7 +50,7 @@ def measure_form(variant: str, params: Params, devices: Devices, folder: Path) -
 def _first_results(
     form: Form, inputs: Mapping[int, Tensor], devices: Devices
 ) -> tuple[float, dict[int, Tensor]]:
-    """Seconds of the first call, of one image; then all outputs by batch size."""
+    """Return the seconds of the first call (one image), and all outputs by batch size."""
     first_call = seconds_of(form, inputs[1], 1, devices)
     return first_call, {n: form(X).clone() for n, X in inputs.items()}
 
@@ -62,7 +62,7 @@ def _difference(variant: str, outputs: Tensor, y: Tensor, devices: Devices) -> M
 
 
 def call_in_a_row(form: Form, x: Tensor, calls: int) -> None:
-    """What the notes time: the same call again and again."""
+    """Repeat a call, as the notes do."""
     for _ in range(calls):
         form(x)
 

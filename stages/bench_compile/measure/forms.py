@@ -1,7 +1,7 @@
-"""The notes' MLP in each form that a compiler gives it, and how each form is built (section 13.1).
+"""The notes' MLP in the forms that compilers give it, and their builders (section 13.1).
 
-A form is a function of X (n, 512) that gives logits (n, 2). One that cannot be built here is
-skipped with the reason; none runs eager under its own name.
+A form is a function from X (n, 512) to logits (n, 2). A form that cannot be built here is skipped
+with the reason; none runs eager under a compiler's name.
 """
 
 import logging
@@ -38,7 +38,7 @@ from stages.bench_compile.measure.names import (
 NUM_INPUTS = 512
 NEED_COMPILER = (COMPILE, AOT)
 FILES = {WEIGHTS: "weights.pt", SCRIPT: "script.pt", EXPORT: "export.pt2", AOT: "aot.pt2"}
-MOST_SHAPES = 64  # that a form is compiled for: over its limit, 8, torch runs eager without a word
+MOST_SHAPES = 64  # per compiled form; beyond its default limit, 8, torch silently runs eager
 
 Form = Callable[[Tensor], Tensor]
 T = TypeVar("T")
@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 def mlp(seed: int) -> nn.Sequential:
-    """The notes' 512-256-128-2 network with torch's default weights, in evaluation mode."""
+    """Make the notes' 512-256-128-2 network with torch's default weights, in evaluation mode."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         layers = (
@@ -63,7 +63,7 @@ def mlp(seed: int) -> nn.Sequential:
 
 @contextmanager
 def quiet_torch() -> Iterator[None]:
-    """Leave out what torch's compilers warn of, which is their own code."""
+    """Silence the warnings of torch's compilers, which are about their own code."""
     with warnings.catch_warnings(action="ignore"):
         logging.disable(logging.WARNING)
         try:
@@ -73,15 +73,15 @@ def quiet_torch() -> Iterator[None]:
 
 
 def missing_script() -> Reason | None:
-    """Why there is no TorchScript here, if there is none; torch announces that it will go."""
+    """Return a reason if torch has no TorchScript; torch has announced its removal."""
     return None if hasattr(torch.jit, "script") else Reason(NO_TORCHSCRIPT, torch.__version__)
 
 
 def script(net: nn.Module) -> torch.jit.ScriptModule:
-    """The network as TorchScript; that it is deprecated is said on the page.
+    """Compile to TorchScript, silencing the deprecation warning, which the page mentions.
 
     Raises:
-        MachineError: TorchScript is turned off: torch then gives the network back as it is.
+        MachineError: TorchScript is turned off, so torch returned the network as it is.
     """
     with quiet_torch():
         scripted = torch.jit.script(net)
@@ -91,9 +91,9 @@ def script(net: nn.Module) -> torch.jit.ScriptModule:
 
 
 def compiled(net: nn.Module) -> Form:
-    """Compiled anew for each shape, and whole, or an error where eager would stand in for a part.
+    """Compile for each shape separately, as one graph; raise rather than run a part eagerly.
 
-    Compiled forms of one network share what they compiled, and the limit of shapes: none is left.
+    Compiled forms of one network share a cache with a limit of shapes, so we clear it first.
     """
     torch._dynamo.reset()
     torch._dynamo.config.recompile_limit = MOST_SHAPES
@@ -102,7 +102,7 @@ def compiled(net: nn.Module) -> Form:
 
 
 def exported(net: nn.Module) -> torch.export.ExportedProgram:
-    """The network exported for batches of any size."""
+    """Export the network for batches of any size."""
     device = next(net.parameters()).device
     batch = torch.export.Dim("batch", min=1, max=2**20)
     return torch.export.export(
@@ -111,7 +111,7 @@ def exported(net: nn.Module) -> torch.export.ExportedProgram:
 
 
 def ahead_of_time(net: nn.Module, folder: Path) -> Form:
-    """AOTInductor's package in `folder`, which is made if it is not there."""
+    """Load AOTInductor's package from `folder`, building it if it is missing."""
     path = folder / FILES[AOT]
     if not path.exists():
         torch._inductor.aoti_compile_and_package(exported(net), package_path=str(path))
@@ -120,7 +120,7 @@ def ahead_of_time(net: nn.Module, folder: Path) -> Form:
 
 
 def cuda_graph(net: nn.Module) -> Form:
-    """The eager network's kernels, recorded for each input and replayed without Python."""
+    """Record the eager network's kernels for each input, and replay them without Python."""
     graphs: dict[int, tuple[Callable[[], None], Tensor]] = {}
 
     def call(X: Tensor) -> Tensor:
@@ -134,7 +134,7 @@ def cuda_graph(net: nn.Module) -> Form:
 
 
 def without_gradients(form: Form) -> Form:
-    """The form in inference mode."""
+    """Return the form in inference mode."""
     wrapped: Form = torch.inference_mode()(form)
     return wrapped
 
@@ -151,7 +151,7 @@ BUILDERS: dict[str, Callable[[nn.Module, Path], Form]] = {
 
 
 def eager_and_script(net: nn.Module) -> dict[str, Form]:
-    """The network's two forms in the notes, if there is TorchScript."""
+    """Return the notes' two forms of the network, or only eager without TorchScript."""
     forms: dict[str, Form] = {EAGER: net}
     if not missing_script():
         forms[SCRIPT] = script(net)
@@ -159,7 +159,7 @@ def eager_and_script(net: nn.Module) -> dict[str, Form]:
 
 
 def batches(sizes: list[int], seed: int, device: torch.device) -> dict[int, Tensor]:
-    """Random inputs (n, 512) of each size n; the same ones in every process."""
+    """Return random inputs (n, 512) for each size n, the same in every process."""
     generator = torch.Generator().manual_seed(seed)
     return {n: torch.randn(n, NUM_INPUTS, generator=generator).to(device) for n in sizes}
 
@@ -168,7 +168,7 @@ def batches(sizes: list[int], seed: int, device: torch.device) -> dict[int, Tens
 
 
 class RanEagerError(Exception):
-    """Under the compiler's name torch ran what it had not compiled."""
+    """torch ran code eagerly under the compiler's name."""
 
 
 def build(
@@ -179,10 +179,10 @@ def build(
     use: Callable[[Form], T],
     compilers: bool = True,
 ) -> tuple[T | None, float, Reason | None]:
-    """What `use` makes of a form that took so many seconds to build; or None, and why it cannot.
+    """Build a form; return `use(form)`, the seconds to build, None; or None, 0, and the reason.
 
-    `use` calls the form with each of `inputs`, which differ in shape: compilers work in the first
-    call of each, and what they do not manage here shows there.
+    `use` calls the form with each of `inputs`, which differ in shape: compilers work, and may fail,
+    in the first call with each.
 
     Raises:
         MachineError: TorchScript is turned off.
@@ -199,13 +199,13 @@ def build(
             used = _used_compiled(form, use, inputs) if name == COMPILE else use(form)
         except LabError:
             raise
-        except Exception as error:  # whatever a compiler of this machine does not manage
+        except Exception as error:  # whatever this machine's compilers raise
             return None, 0.0, Reason(FAILED, type(error).__name__)
     return used, seconds, None
 
 
 def obstacle(name: str, device: torch.device, compilers: bool) -> Reason | None:
-    """Why a form cannot be built here, if it cannot."""
+    """Return the reason if a form cannot be built here."""
     if name == GRAPH and device.type != "cuda":
         return Reason(NEEDS_GPU)
     if name in (SCRIPT, FROZEN):
@@ -221,11 +221,11 @@ def obstacle(name: str, device: torch.device, compilers: bool) -> Reason | None:
 def of_each(
     variants: Sequence[str], function: Callable[..., T], *arguments: Any
 ) -> dict[str, T | Reason]:
-    """What function(variant, *arguments) returns for each variant, all in one fresh process.
+    """Return `function(variant, *arguments)` for each variant, all in one fresh process.
 
-    A compiler's mistake can crash whoever loads or calls what it made: on an H200, it ended a
-    process that built the AOTInductor package. Such a variant has the signal, and a new process
-    has the rest.
+    A compiler's bug can crash a process that loads or calls its code: on an H200, one that built
+    the AOTInductor package crashed. Such a variant's reason is the signal; a new process continues
+    with the rest.
     """
     found: dict[str, T | Reason] = {}
     while left := variants[len(found) :]:
@@ -252,7 +252,7 @@ def _serve(
 
 
 def _used_compiled(form: Form, use: Callable[[Form], T], inputs: Sequence[Tensor]) -> T:
-    """`use(form)` of a form by torch.compile, none of whose calls ran eager.
+    """Return `use(form)` for a form by torch.compile, if none of its calls ran eager.
 
     Raises:
         RanEagerError: torch compiled for fewer shapes than it was called with.
@@ -265,5 +265,5 @@ def _used_compiled(form: Form, use: Callable[[Form], T], inputs: Sequence[Tensor
 
 
 def _compiled_graphs() -> int:
-    """How many graphs torch.compile has compiled in this process."""
+    """Return the number of graphs that torch.compile has compiled in this process."""
     return int(torch._dynamo.utils.counters["stats"]["unique_graphs"])

@@ -1,4 +1,4 @@
-"""What `bench_compile` reads of params.yaml."""
+"""The params that `bench_compile` reads."""
 
 from typing import Annotated
 

@@ -1,9 +1,9 @@
-"""A program of the notes' structure, as text, and what seeing all of it allows (13.1).
+"""A program as text, with the notes' structure, and what seeing all of it allows (13.1).
 
-The notes put their program together from strings, `compile` and `exec` it, and call that symbolic;
-so does this one, in its own words: a function that adds, one that adds four numbers by three calls
-of it, and a line that prints their sum for 1, 2, 3, 4. What seeing the whole program first makes
-possible is to change it before it runs: `fold` computes what is known beforehand.
+Like the notes, we put a program together from strings, then `compile` and `exec` it; the notes call
+that symbolic. It has a function that adds, one that adds four numbers with three calls of the
+first, and a line that prints their sum for 1, 2, 3, 4. Seeing the whole program allows changing it
+before it runs: `fold` computes what is known beforehand.
 """
 
 import ast
@@ -46,10 +46,10 @@ def run(code: CodeType | str) -> list[object]:
 
 
 def fold(program: str) -> str:
-    """The program with every call of its own functions on constants replaced by its value.
+    """Replace every call of the program's own functions on constants by its value.
 
-    Functions that nothing calls any more are dropped: `print(10)` is left of PROGRAM. Its functions
-    are taken to be pure, which a compiler would have to prove.
+    Functions that are no longer called are dropped: PROGRAM becomes `print(10)`. The functions are
+    assumed to be pure, which a compiler would have to prove.
     """
     tree = ast.parse(program)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
@@ -73,7 +73,7 @@ def fold(program: str) -> str:
 
 
 def count_instructions(code: CodeType) -> int:
-    """The bytecode instructions of a program and of the functions defined in it."""
+    """Count the bytecode instructions of a program, including the functions defined in it."""
     nested = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     return len(list(dis.get_instructions(code))) + sum(
         count_instructions(inner) for inner in nested
@@ -81,7 +81,7 @@ def count_instructions(code: CodeType) -> int:
 
 
 def measure_program(devices: Devices, params: BenchParams, process: int) -> list[Measurement]:
-    """Time the program as text, which is parsed each time, and folded."""
+    """Time the program as text, parsed each time, and folded and compiled beforehand."""
     folded = compile(fold(PROGRAM), "", "exec")
     variants = {"text": partial(run, PROGRAM), "folded first": partial(run, folded)}
     times = time_variants(variants, [], params, process, control="text")
@@ -89,7 +89,7 @@ def measure_program(devices: Devices, params: BenchParams, process: int) -> list
 
 
 def measure_folding(devices: Devices) -> list[Measurement]:
-    """The program's instructions before and after folding."""
+    """Count the program's instructions before and after folding."""
     programs = {"compiled once": PROGRAM, "folded first": fold(PROGRAM)}
     return [
         Measurement(

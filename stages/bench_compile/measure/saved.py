@@ -1,4 +1,4 @@
-"""The compiled forms that can be saved, loaded in a new process and in a C++ program (13.1)."""
+"""Compiled forms saved, then loaded in a new process and in a C++ program (13.1)."""
 
 import copy
 import os
@@ -38,7 +38,7 @@ Loaded = dict[str, Any]  # bytes, load_s, difference
 
 
 def measure_saved(net: nn.Module, seed: int, devices: Devices, folder: Path) -> list[Measurement]:
-    """Load every form saved in `folder` anew: its size, time to load, difference from eager."""
+    """Measure each saved form in a new process: size, time to load, difference from eager."""
     [X] = batches([64], seed, devices.devices[0]).values()
     save(net, X, folder)
     kind = devices.kind
@@ -72,7 +72,7 @@ def save(net: nn.Module, X: Tensor, folder: Path) -> None:
 
 
 def load_form(variant: str, path: Path, device: torch.device) -> Form:
-    """A form from its file; of weights alone the program must know the network."""
+    """Load a form from its file; with only weights, the program must know the network."""
     if variant == SCRIPT:
         form: Form = torch.jit.load(str(path), map_location=device)
         return form
@@ -87,7 +87,7 @@ def load_form(variant: str, path: Path, device: torch.device) -> Form:
 
 
 def load_anew(variant: str, folder: Path, device: torch.device) -> Loaded | Reason:
-    """Load a form that is saved: its bytes, seconds and difference from eager; or why it cannot."""
+    """Load a saved form; return its bytes, seconds and difference from eager, or a reason."""
     example = torch.load(folder / EXAMPLE, weights_only=True)  # noqa: TID251  (our own)
     path = folder / FILES[variant]
     if not path.exists():
@@ -95,7 +95,7 @@ def load_anew(variant: str, folder: Path, device: torch.device) -> Loaded | Reas
     try:
         with quiet_torch():
             loaded = _timed(variant, path, example["X"].to(device), example["y"])
-    except Exception as error:  # whatever a form does not manage in a new process
+    except Exception as error:  # whatever fails in a new process
         return Reason(FAILED, type(error).__name__)
     return {"bytes": path.stat().st_size, **loaded}
 
@@ -128,7 +128,7 @@ int main(int argc, char** argv) {
 
 
 def measure_cpp(net: nn.Module, compilers: bool, devices: Devices, folder: Path) -> Measurement:
-    """Have a C++ program load the TorchScript and call it: its difference from eager's logits."""
+    """Load and call the TorchScript in C++; measure the difference from eager's logits."""
     missing = missing_compiler()
     lack = Reason(NEEDS, missing) if missing else None
     if reason := missing_script() or (
@@ -153,7 +153,7 @@ def measure_cpp(net: nn.Module, compilers: bool, devices: Devices, folder: Path)
 
 
 def _cpp_program(folder: Path) -> Path:
-    """The program, built against the libraries of this torch."""
+    """Build the program against the libraries of this torch."""
     torch_folder = Path(torch.__file__).parent
     source, program = folder / "front_end.cpp", folder / "front_end"
     source.write_text(CPP, encoding="utf-8")

@@ -1,7 +1,7 @@
-"""How long the notes' network takes in each form: 1000 calls, and then on.
+"""The times of the notes' network in each form: the first 1000 calls, and later ones.
 
-Also what Python does in a call: the back end's share of the time, and two Python threads instead of
-one. And other networks, so that "usually" is asked of several.
+Also Python's part in a call: the back end's share of the time, and two Python threads instead of
+one. Other networks test the notes' "usually".
 """
 
 import importlib
@@ -41,22 +41,22 @@ from stages.bench_compile.measure.names import EAGER, FIRST_SCRIPT, INFERENCE, S
 from stages.bench_compile.measure.params import Params
 from stages.bench_compile.measure.program import measure_program
 
-OF_SCRIPT = ("cases", "threads")  # experiments about it
+OF_SCRIPT = ("cases", "threads")  # experiments that need TorchScript
 CALLS = 1000  # as the notes time them
 WARM_UP_CALLS = 3
-QUEUED_CALLS = 50  # enqueued at once: a GPU's queue holds over a thousand kernels
-CALLS_OF_A_THREAD = 300  # so that handing them to a thread takes little of the time
+QUEUED_CALLS = 50  # in a row; a GPU's queue holds over a thousand kernels
+CALLS_OF_A_THREAD = 300  # so many that handing them to a thread hardly counts
 THREADS = (1, 2)
 
 
 def measure(process: int, crashes: Mapping[str, Reason]) -> list[Measurement]:
-    """What a fresh process times; the notes' 1000 calls first, before any other TorchScript.
+    """Measure in a fresh process, skipping `crashes`.
 
-    Forms that crash here are skipped.
+    The notes' 1000 calls come first, before any other TorchScript.
     """
     params = load(Params)
     devices = resolve(1, params.devices)
-    importlib.import_module(INDUCTOR)  # or what is timed would import it
+    importlib.import_module(INDUCTOR)  # or the timed code would import it
     missing = missing_script()
     thousand = measure_thousand_calls(params.seed, devices)
     net = mlp(params.seed).to(devices.devices[0])
@@ -72,11 +72,11 @@ def measure(process: int, crashes: Mapping[str, Reason]) -> list[Measurement]:
 
 
 def measure_thousand_calls(seed: int, devices: Devices) -> list[Measurement]:
-    """The notes' steps, in a process that has not used TorchScript: one sample of each.
+    """Take the notes' steps in a process that has not used TorchScript: one sample of each.
 
-    A network is called, scripted and called once; then 1000 calls of a new one are timed, it is
-    scripted outside the clock, and 1000 more are timed. Gradients are on, and nothing else warms
-    up. What TorchScript's first use in a process costs lies before the clock, and is timed apart.
+    A network is called, scripted and called once. Then we time 1000 calls of a new one, script it
+    outside the clock, and time 1000 more. Gradients are on, and nothing else warms up. As in the
+    notes, TorchScript's first call in a process is not part of the 1000; it is timed separately.
     """
     if reason := missing_script():
         return [
@@ -102,7 +102,7 @@ def measure_thousand_calls(seed: int, devices: Devices) -> list[Measurement]:
 def measure_calls(
     net: nn.Module, params: Params, devices: Devices, process: int, crashes: Mapping[str, Reason]
 ) -> list[Measurement]:
-    """Time all forms side by side at each batch size; what is not built here is skipped."""
+    """Time all forms side by side at each batch size; skip those that are not built here."""
     ours = params.bench_compile
     inputs = batches(ours.batch_sizes, params.seed, devices.devices[0])
     use = partial(_warmed_up, inputs=[*inputs.values()])
@@ -131,14 +131,14 @@ def measure_calls(
 
 
 def _warmed_up(form: Form, inputs: Sequence[Tensor]) -> Form:
-    """The form, after calls with each input: TorchScript, too, compiles what it has seen twice."""
+    """Call the form with each input and return it; TorchScript also compiles after two calls."""
     for X in inputs:
         call_in_a_row(form, X, WARM_UP_CALLS)
     return form
 
 
 def _enqueue_seconds(form: Form, X: Tensor, devices: Devices, rounds: int) -> tuple[float, ...]:
-    """Seconds of Python's thread per call, while the GPU works: nothing is waited for."""
+    """Return the seconds per call that Python takes to queue work, without synchronizing."""
     seconds = []
     for _ in range(rounds):
         synchronize(devices.devices)
@@ -152,7 +152,7 @@ def _enqueue_seconds(form: Form, X: Tensor, devices: Devices, rounds: int) -> tu
 
 
 def deep() -> nn.Sequential:
-    """Sixteen narrow layers of 64: most of what a call does is going from one to the next."""
+    """Make 16 narrow layers (64 units): most of a call's time is overhead between layers."""
     return nn.Sequential(*[layer for _ in range(16) for layer in (nn.Linear(64, 64), nn.Tanh())])
 
 
@@ -187,7 +187,7 @@ def measure_threads(
 ) -> list[Measurement]:
     """Time a call of batch 1, eager and as TorchScript, made by one Python thread and by two.
 
-    The interpreter runs one of them at a time.
+    The interpreter runs one thread at a time.
     """
     forms = eager_and_script(net)
     if usable_cores() < max(THREADS):
@@ -213,7 +213,7 @@ def measure_threads(
 
 
 def measure_share(net: nn.Module, params: Params, devices: Devices) -> list[Measurement]:
-    """The back end's percentage of an eager call's time, gradients on, at each batch size."""
+    """Measure the back end's percentage of an eager call, gradients on, at each batch size."""
     inputs = batches(params.bench_compile.batch_sizes, params.seed, devices.devices[0])
     min_s, on = params.bench.min_sample_ms / 1e3, (devices.kind, devices.threads)
     shares = {n: back_end_share(partial(net, X), devices.devices, min_s) for n, X in inputs.items()}

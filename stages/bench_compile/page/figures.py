@@ -1,4 +1,4 @@
-"""The figures and tables of the page on compiling."""
+"""Figures and tables of the page on compiling."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from lab.results.measurements import Results
 from stages.bench_compile.findings import batches, cases, eager_like, over_eager
 from stages.bench_compile.measure.names import COMPILED_FORMS, EAGER, INFERENCE
 
-NOTHING = "–"  # of a cell
+NOTHING = "–"  # in an empty cell
 MOST_CALLS = 100_000  # that are shown
 
 
@@ -49,20 +49,20 @@ def figures(results: Results, found: Findings) -> list[Figure]:
 
 
 def compiled_forms(results: Results) -> list[str]:
-    """The measured forms that a compiler made."""
+    """Return the measured forms that a compiler made."""
     return [form for form in results.variants("call") if form not in (EAGER, INFERENCE)]
 
 
 def faster(results: Results, batch: float) -> int:
-    """How many of the compiled forms are measurably faster than eager."""
+    """Return the number of compiled forms that are certainly faster than eager."""
     found = [over_eager(results, form, batch) for form in compiled_forms(results)]
     return sum(each.verdict == "faster" for each in found)
 
 
 def break_even_calls(results: Results, form: str) -> Finding | None:
-    """After how many calls what a form gains has made up for building it; None if it never does.
+    """Return the number of calls after which a form has paid for its build; None if never.
 
-    Each start gives a gain of its own; the form was built once.
+    Each process gives a gain; the form was built once.
     """
     base, built = results.one("call", eager_like(form)), results.one("build", form)
     if not (base and built) or over_eager(results, form, base.x).verdict != "faster":
@@ -75,7 +75,7 @@ def break_even_calls(results: Results, form: str) -> Finding | None:
 
 
 def pays(results: Results, form: str) -> str:
-    """After how many calls a compiled form pays off, in words."""
+    """Say after how many calls a compiled form pays off."""
     base = results.one("call", form)
     if form not in compiled_forms(results) or not (base and results.one("build", form)):
         return NOTHING
@@ -85,14 +85,14 @@ def pays(results: Results, form: str) -> str:
 
 
 def pays_off(forms: list[dict[str, str]]) -> list[str]:
-    """The same of every form that was built and called."""
+    """Name each form that was built and called, with its `pays`."""
     return [
         f"{translation(each['name'])} {each['pays']}" for each in forms if each["pays"] != NOTHING
     ]
 
 
 def table(results: Results) -> list[dict[str, str]]:
-    """Of each form, eager ones first, what a call, building it and its file take, as cells."""
+    """Return a row of cells per form, eager first: call, build, pay-off, file size, load."""
 
     def cell(experiment: str, form: str, write: Callable[[float], str]) -> str:
         found = results.one(experiment, form)
@@ -113,7 +113,7 @@ def table(results: Results) -> list[dict[str, str]]:
 
 
 def nets(results: Results) -> list[dict[str, object]]:
-    """TorchScript's speed-up of each network at each batch."""
+    """Return TorchScript's speed-up for each network at each batch size."""
     return [
         {"name": net, "batch": int(batch), "speed": speedup}
         for (net, batch), speedup in cases(results).items()
@@ -122,14 +122,13 @@ def nets(results: Results) -> list[dict[str, object]]:
 
 
 def speeds(results: Results, batch: float, virtual: bool) -> Draw:
-    """Each form's speed-up at a batch size."""
     rows = {translation(form): over_eager(results, form, batch) for form in compiled_forms(results)}
     title = say("Batch {size:,}", size=int(batch))
     return plots.dots(rows, say("Speed relative to eager (×)"), title, virtual=virtual)
 
 
 def with_building(results: Results, virtual: bool) -> Draw:
-    """How many times as fast a number of calls is, building included."""
+    """Draw each form's speed relative to eager by the number of calls, building included."""
     calls = np.geomspace(1, MOST_CALLS, 80)
     shown = [plots.Line(say("eager"), [1, MOST_CALLS], [1, 1], faint=True)]
     for form in compiled_forms(results):

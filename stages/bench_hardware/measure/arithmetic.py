@@ -1,4 +1,4 @@
-"""The same arithmetic in small pieces and at once: sums, and a matrix product (section 13.4)."""
+"""Sums and a matrix multiplication, in small pieces and in one call (section 13.4)."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,12 +12,12 @@ from lab.timing.bench import Variant, in_unit, time_variants
 from stages.bench_hardware.measure.params import Params
 
 SIZE = 256  # rows of the matrices, the book's
-ROWS_BY_ELEMENT = 4  # of the product, since all of them take half a second
+ROWS_BY_ELEMENT = 4  # of the result; all of them would take half a second
 NUMBERS = 10_000  # to be added up
 
 
 def measure_adding(params: Params, host: Devices, process: int) -> list[Measurement]:
-    """Microseconds of adding two vectors element by element and at once."""
+    """Time adding two vectors, element by element and in one call."""
     a, b = torch.rand(2, NUMBERS, generator=torch.Generator().manual_seed(params.seed))
     variants: dict[str, Variant] = {
         "Python loop": partial(add_in_a_loop, a.tolist(), b.tolist(), [0.0] * NUMBERS),
@@ -28,15 +28,15 @@ def measure_adding(params: Params, host: Devices, process: int) -> list[Measurem
 
 
 def add_in_a_loop(x: Sequence[float], y: Sequence[float], z: list[float]) -> None:
-    """z = x + y, as the notes' slide has it."""
+    """Compute z = x + y as on the notes' slide."""
     for i in range(len(x)):
         z[i] = x[i] + y[i]
 
 
 def measure_matmul(params: Params, host: Devices, process: int) -> list[Measurement]:
-    """The rate of the book's product by elements, columns, blocks and at once.
+    """Measure the rate of the book's matrix multiplication in each of WAYS.
 
-    By elements only some of its rows are computed: a rate needs no more.
+    By elements, only ROWS_BY_ELEMENT rows are computed, which is enough for a rate.
     """
     A, B = torch.rand(2, SIZE, SIZE, generator=torch.Generator().manual_seed(params.seed))
     rows = {variant: ROWS_BY_ELEMENT if f is by_elements else SIZE for variant, f in WAYS.items()}
@@ -51,7 +51,7 @@ def measure_matmul(params: Params, host: Devices, process: int) -> list[Measurem
 
 
 def by_elements(A: Tensor, B: Tensor) -> Tensor:
-    """A @ B, one dot product of a row and a column at a time."""
+    """Compute A @ B as one dot product per element."""
     C = torch.empty(A.shape[0], B.shape[1])
     for i in range(A.shape[0]):
         for j in range(B.shape[1]):
@@ -60,7 +60,7 @@ def by_elements(A: Tensor, B: Tensor) -> Tensor:
 
 
 def by_columns(A: Tensor, B: Tensor) -> Tensor:
-    """A @ B, one product of the matrix with a column at a time."""
+    """Compute A @ B as one matrix-vector product per column."""
     C = torch.empty(A.shape[0], B.shape[1])
     for j in range(B.shape[1]):
         C[:, j] = torch.mv(A, B[:, j])
@@ -68,7 +68,7 @@ def by_columns(A: Tensor, B: Tensor) -> Tensor:
 
 
 def by_blocks(A: Tensor, B: Tensor, width: int = 64) -> Tensor:
-    """A @ B, a block of `width` columns at a time."""
+    """Compute A @ B as one matrix multiplication per `width` columns."""
     C = torch.empty(A.shape[0], B.shape[1])
     for j in range(0, B.shape[1], width):
         C[:, j : j + width] = torch.mm(A, B[:, j : j + width])

@@ -1,6 +1,6 @@
-"""What memory costs: latency against working set, reuse, order and stride of access (section 13.4).
+"""The cost of memory access: latency by working set, reuse, order and stride (section 13.4).
 
-The notes have them as slides, with numbers of another machine.
+The notes show these on slides, with numbers from a different machine.
 """
 
 import ctypes
@@ -23,10 +23,10 @@ from lab.timing.bench import Variant, in_unit, time_variants
 from stages.bench_hardware.measure.params import Params
 
 CACHE_LINE = 64  # bytes
-CHASE_STEPS = 100_000  # three calls go once around all that a cache of 16 MiB holds
-BLOCK = 2**15  # numbers in 128 KiB, which a second cache holds
+CHASE_STEPS = 100_000  # three calls visit every line of a 16 MiB cache
+BLOCK = 2**15  # numbers: 128 KiB, which fit in a second-level cache
 VISITS = 8  # of each block
-ROWS = 2048  # of the matrix whose numbers are added up
+ROWS = 2048  # of the matrix that is summed
 STRIDES = (1, 4, 8, 16, 32, 64, 256)  # in float32 numbers
 Chase = Callable[[NDArray[np.uint32], int, int], int]  # chain, start, steps -> last index
 
@@ -35,7 +35,7 @@ Chase = Callable[[NDArray[np.uint32], int, int], int]  # chain, start, steps -> 
 
 
 def measure_latency(params: Params, host: Devices, process: int) -> list[Measurement]:
-    """Nanoseconds of a dependent load in working sets of 4 KiB up, and in order in the largest."""
+    """Time a dependent load in working sets from 4 KiB up, and one in order in the largest."""
     variants = random, in_order = "dependent loads", "loads in order"
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         chase = compile_chase(Path(folder))
@@ -54,10 +54,10 @@ def measure_latency(params: Params, host: Devices, process: int) -> list[Measure
 
 
 def chain_of(num_bytes: int, seed: int | None) -> NDArray[np.uint32]:
-    """A cycle of indices that visits every cache line of `num_bytes` once.
+    """Make a cycle of indices that visits every cache line of `num_bytes` once.
 
-    In random order, so that no prefetcher guesses the next line; without a seed as the lines lie.
-    One entry per line, so that no line serves two steps.
+    The order is random, so that no prefetcher guesses the next line, or without a seed the order in
+    memory. Each line has one entry, so that no line serves two steps.
     """
     lines, step = max(2, num_bytes // CACHE_LINE), CACHE_LINE // 4
     order = np.arange(lines, dtype=np.uint32)
@@ -69,7 +69,7 @@ def chain_of(num_bytes: int, seed: int | None) -> NDArray[np.uint32]:
 
 
 def walk(chase: Chase, chain: NDArray[np.uint32]) -> Variant:
-    """A variant that goes on where its last call stopped, so that it comes to all of the chain."""
+    """Return a variant that resumes where its last call stopped, to cover the chain."""
     at = 0
 
     def steps() -> None:
@@ -80,7 +80,7 @@ def walk(chase: Chase, chain: NDArray[np.uint32]) -> Variant:
 
 
 def compile_chase(folder: Path) -> Chase | Reason:
-    """The loop of chase.c at machine speed, or why there is none.
+    """Compile the loop of chase.c, or return the reason why it cannot be.
 
     Python's own loop takes tens of nanoseconds per step, which would hide the caches.
     """
@@ -103,7 +103,7 @@ def compile_chase(folder: Path) -> Chase | Reason:
 
 
 def measure_reuse(params: Params, host: Devices, process: int) -> list[Measurement]:
-    """Milliseconds of going over data 8 times: over each block in turn, or over all of them."""
+    """Time 8 passes over data: block by block, each 8 times, or all blocks 8 times."""
     data = torch.ones(params.bench_hardware.copy_mib * 2**18)
     blocks = data.split(BLOCK)
     variants = {
@@ -115,7 +115,7 @@ def measure_reuse(params: Params, host: Devices, process: int) -> list[Measureme
 
 
 def measure_order(params: Params, host: Devices, process: int) -> list[Measurement]:
-    """Milliseconds of adding up a matrix that is stored by columns, by rows and by columns."""
+    """Time summing a matrix that is stored by columns, row by row and column by column."""
     matrix = np.asfortranarray(_matrix(params.seed))
     by_columns = "column by column, stored by columns"
     variants = {
@@ -127,17 +127,17 @@ def measure_order(params: Params, host: Devices, process: int) -> list[Measureme
 
 
 def sum_by_rows(matrix: NDArray[np.float32]) -> float:
-    """The sum of a matrix, row after row; of one stored by columns, each on another cache line."""
+    """Sum row by row; stored by columns, a row has each number on a different cache line."""
     return float(sum(row.sum() for row in matrix))
 
 
 def sum_by_columns(matrix: NDArray[np.float32]) -> float:
-    """The same sum, column after column: then neighbours in memory."""
+    """Sum column by column; stored by columns, the numbers are neighbours in memory."""
     return float(sum(column.sum() for column in matrix.T))
 
 
 def measure_stride(params: Params, host: Devices, process: int) -> list[Measurement]:
-    """Nanoseconds of a number in sums of equally many numbers; x: bytes from one to the next."""
+    """Time sums of equally many numbers, in ns per number; x: bytes from one to the next."""
     numbers = _matrix(params.seed).reshape(-1)
     length = len(numbers) // max(STRIDES)
     sums = {f"{stride}": numbers[: length * stride : stride].sum for stride in STRIDES}
@@ -155,6 +155,6 @@ def _matrix(seed: int) -> NDArray[np.float32]:
 def _nanoseconds(
     experiment: str, variant: str, x: float, seconds: tuple[float, ...], steps: int, host: Devices
 ) -> Measurement:
-    """Nanoseconds of one of the `steps` of a call."""
+    """Convert the seconds of a call of `steps` steps to nanoseconds per step."""
     values = tuple(1e9 * t / steps for t in seconds)
     return Measurement(experiment, variant, x, values, "ns", host.kind, host.threads)

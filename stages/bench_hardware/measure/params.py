@@ -1,4 +1,4 @@
-"""What `bench_hardware` reads of params.yaml."""
+"""The params that `bench_hardware` reads."""
 
 from typing import Annotated
 

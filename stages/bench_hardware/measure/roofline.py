@@ -1,8 +1,8 @@
 """The roofline: what arithmetic and memory allow, and the rates of networks under it.
 
-The roof is measured, by large products, convolutions and copies. A network's place is counted, in
-FLOP and bytes, and the rate of its forward pass is measured, on a GPU if there is one. Rows of the
-processor have device_kind `cpu` also then.
+We measure the roof with large matrix multiplications, convolutions and copies. We count a network's
+FLOP and bytes, and measure the rate of its forward pass, on a GPU if there is one. A CPU's rows
+have device_kind `cpu` in any case.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,18 +30,18 @@ from stages.bench_hardware.measure.params import Params
 
 CPU_DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16}
 GPU_DTYPES = {**CPU_DTYPES, "float16": torch.float16}
-LAST_CACHES = 8  # of a GPU: a copy of so many is from memory
-SMALLER = 4  # products in bfloat16 without instructions for it: seconds each, at any size as slow
-VECTOR_LENGTH = 2**20  # numbers: work for many threads, and in the last cache of most processors
+LAST_CACHES = 8  # a copy of this many times a GPU's last cache is from memory
+SMALLER = 4  # times fewer rows if bfloat16 is emulated: seconds per product, as slow at any size
+VECTOR_LENGTH = 2**20  # numbers: work for many threads, and within most CPUs' last cache
 CPU_IMAGES = 16  # of the convolution
-GPU_BATCH_SIZE = 256  # at least, the notes' for one GPU: fewer images are mostly launches
+GPU_BATCH_SIZE = 256  # at least, as in the notes: with fewer images, launches dominate
 
 
 # --- the roof ---
 
 
 def measure_roof(params: Params, target: Devices, cores: int, process: int) -> list[Measurement]:
-    """Rates on 1, 2, 4, ... threads, on all cores and on `target`'s GPU, each in turn."""
+    """Measure rates on 1, 2, 4, ... threads, on all cores and on `target`'s GPU, alternating."""
     counts = sorted({1, cores} | {2**e for e in range(10) if 2**e < cores})
     products = [work for threads in counts for work in _products(params, threads)]
     products += [_convolution(torch.device("cpu"), threads) for threads in counts]
@@ -61,7 +61,7 @@ def measure_roof(params: Params, target: Devices, cores: int, process: int) -> l
 
 @dataclass(frozen=True)
 class Work:
-    """A variant, the `amount` that a call of it does, and on what: 0 threads on a GPU."""
+    """A variant, the `amount` of work per call, and its threads (0 on a GPU)."""
 
     variant: str
     call: Variant
@@ -69,7 +69,7 @@ class Work:
     threads: int
 
     def run(self) -> None:
-        """Do it with its number of threads."""
+        """Call it with its number of threads."""
         if self.threads:
             torch.set_num_threads(self.threads)
         self.call()
@@ -78,7 +78,7 @@ class Work:
 def _measure_rates(
     experiment: str, unit: str, works: Sequence[Work], params: Params, target: Devices, process: int
 ) -> list[Measurement]:
-    """The amount per second of each work, all in turn; x: its threads, 0 on `target`'s GPU."""
+    """Measure amounts per second, alternating; x: the threads, 0 on `target`'s GPU."""
     variants = {f"{work.variant}, threads: {work.threads}": work.run for work in works}
     times = time_variants(variants, target.devices, params.bench, process)
     measured = []
@@ -116,7 +116,7 @@ def _gpu_products(params: Params, gpu: torch.device) -> Iterator[Work]:
 
 
 def _convolution(device: torch.device, threads: int) -> Work:
-    """It can be faster than matrix products."""
+    """Make a convolution, which can be faster than matrix multiplications."""
     gflop, call = convolution(device, GPU_BATCH_SIZE if device.type == "cuda" else CPU_IMAGES)
     return Work("float32 convolution", call, gflop, threads)
 
@@ -138,7 +138,7 @@ def _copy(params: Params, device: torch.device, threads: int) -> Work:
 
 
 def copy_mib(params: Params, device: torch.device) -> int:
-    """MiB of a copy on a device; on a GPU many times what its last cache holds."""
+    """Return the MiB of a copy on a device; on a GPU many times its last cache."""
     asked = params.bench_hardware.copy_mib
     if device.type == "cpu":
         return asked
@@ -146,10 +146,10 @@ def copy_mib(params: Params, device: torch.device) -> int:
     return max(asked, LAST_CACHES * cache // 2**20)
 
 
-# --- networks under it, and what the notes' small stem costs one of them ---
+# --- networks under the roof, and the cost of the notes' small stem ---
 
 Make = Callable[[torch.Generator], nn.Module]
-Nets = dict[str, tuple[nn.Module, tuple[int, ...]]]  # with the shape of a batch for each
+Nets = dict[str, tuple[nn.Module, tuple[int, ...]]]  # by name, with the shape of a batch
 FASHION, IMAGENET = (1, 28, 28), (3, 224, 224)
 NETS: dict[str, tuple[Make, tuple[int, ...]]] = {
     "LeNet": (MODELS["lenet"], FASHION),
@@ -167,19 +167,19 @@ STEMS: dict[str, tuple[Make, tuple[int, ...]]] = {
 
 
 def network_device(params: Params) -> Devices:
-    """What the networks run on: a GPU, or all of the processor's cores."""
+    """Return the device of the networks: a GPU, or all of the CPU's cores."""
     devices = resolve(1, params.devices)
     return processor(usable_cores()) if devices.kind == "cpu-virtual" else devices
 
 
 def costs_of(params: Params, target: Devices) -> dict[str, Cost]:
-    """What a batch's forward pass takes, by each network, and with each stem."""
+    """Return the cost of a batch's forward pass, for each network and each stem."""
     nets = _networks(params, target) | _stems(params, target)
     return {variant: forward_cost(net, shape) for variant, (net, shape) in nets.items()}
 
 
 def count_flop(costs: Mapping[str, Cost], target: Devices) -> list[Measurement]:
-    """GFLOP of these passes; x: parameters."""
+    """Return rows of the passes' GFLOP; x: parameters."""
     return [
         Measurement("counted GFLOP", variant, cost.params, (cost.flop / 1e9,), "GFLOP", target.kind)
         for variant, cost in costs.items()
@@ -189,7 +189,7 @@ def count_flop(costs: Mapping[str, Cost], target: Devices) -> list[Measurement]:
 def measure_networks(
     params: Params, target: Devices, costs: Mapping[str, Cost], process: int
 ) -> list[Measurement]:
-    """The rate of each network's forward pass, in turn; x: FLOP per byte."""
+    """Measure the rate of each network's forward pass, alternating; x: FLOP per byte."""
     passes = forward_passes(_networks(params, target), target)
     times = time_variants(passes, target.devices, params.bench, process)
     return [
@@ -207,7 +207,7 @@ def measure_networks(
 
 
 def measure_stems(params: Params, target: Devices, process: int) -> list[Measurement]:
-    """Milliseconds of a forward pass of ResNet-18 with each stem, in turn; x: images."""
+    """Time a forward pass of ResNet-18 with each stem, alternating; x: images."""
     passes = forward_passes(_stems(params, target), target)
     times = time_variants(passes, target.devices, params.bench, process)
     images = images_on(target, params.bench_hardware.stem_batch_size)
@@ -215,7 +215,7 @@ def measure_stems(params: Params, target: Devices, process: int) -> list[Measure
 
 
 def forward_passes(nets: Nets, target: Devices) -> dict[str, Variant]:
-    """A forward pass of each network on random images, without gradients and channels last."""
+    """Return forward passes on random images, channels-last, without gradients."""
     device, layout = target.devices[0], torch.channels_last
     torch.set_num_threads(max(1, target.threads))
     passes: dict[str, Variant] = {}
@@ -227,7 +227,7 @@ def forward_passes(nets: Nets, target: Devices) -> dict[str, Variant]:
 
 
 def images_on(target: Devices, asked: int) -> int:
-    """The images of a pass: as many as asked, and on a GPU enough that launches are not most."""
+    """Return the images of a pass: those asked for, on a GPU at least GPU_BATCH_SIZE."""
     return max(asked, GPU_BATCH_SIZE if target.devices[0].type == "cuda" else 1)
 
 

@@ -1,4 +1,4 @@
-"""What it costs to give a GPU work, and to go back and forth between it and the processor."""
+"""The cost of launching work on a GPU, and of copying between GPU and CPU."""
 
 from collections.abc import Mapping
 
@@ -11,8 +11,8 @@ from lab.results.reasons import NEEDS_GPU, Reason
 from lab.timing.bench import Variant, in_unit, products, size_past_launch_bound, time_variants
 from stages.bench_hardware.measure.params import Params
 
-LAUNCHES = 1000  # in a call, so that the GPU is waited for once in many
-PRODUCTS = 10  # in a row, each of the last one's result
+LAUNCHES = 1000  # in a call, so that synchronizing hardly counts
+PRODUCTS = 10  # in a row, each with the previous result
 VARIANTS = (LAUNCH, JUMPS, STAYS) = (
     "launches",
     "products by way of the processor",
@@ -21,7 +21,7 @@ VARIANTS = (LAUNCH, JUMPS, STAYS) = (
 
 
 def measure_transfers(params: Params, target: Devices, process: int) -> list[Measurement]:
-    """Microseconds of a kernel launch and of a row of products."""
+    """Measure the microseconds of a kernel launch and of a series of matrix multiplications."""
     device = target.devices[0]
     if device.type == "cpu":
         return [skip("transfers", variant, Reason(NEEDS_GPU), target.kind) for variant in VARIANTS]
@@ -35,9 +35,9 @@ def measure_transfers(params: Params, target: Devices, process: int) -> list[Mea
 
 
 def transfers(seed: int, device: torch.device, rows: int) -> Mapping[str, Variant]:
-    """Launches, and products in a row, with what the notes warn of and without."""
+    """Return the variants: launches, and multiplications with and without copies to the CPU."""
     number = torch.zeros(1, device=device)
-    # so that a row of products neither grows nor fades
+    # scaled so that repeated products neither grow nor vanish
     matrix = torch.rand(rows, rows, generator=torch.Generator().manual_seed(seed)).mul_(2 / rows)
     matrix = matrix.to(device)
     return {
@@ -48,13 +48,13 @@ def transfers(seed: int, device: torch.device, rows: int) -> Mapping[str, Varian
 
 
 def launch(number: Tensor) -> None:
-    """Give the device a thousand kernels that do next to nothing."""
+    """Launch a thousand kernels that do next to nothing."""
     for _ in range(LAUNCHES):
         number.add_(1.0)
 
 
 def multiply_in_a_row(matrix: Tensor, jump: bool) -> Tensor:
-    """Ten products, each of the last one's result; to `jump` it goes to the processor and back."""
+    """Multiply ten times in a row; to `jump`, copy each result to the CPU and back."""
     result = matrix
     for _ in range(PRODUCTS):
         result = result @ matrix

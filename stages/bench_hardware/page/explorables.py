@@ -1,4 +1,4 @@
-"""What the report lets a reader play with: a network under the roofline of any device.
+"""The page's explorable: a network under the roofline of any device.
 
 `roofline.js` counts what `lab.nets.flops` counts, for any number of images; a test compares them.
 """
@@ -15,14 +15,14 @@ MOST_IMAGES = 2**12
 
 
 class Cost(NamedTuple):
-    """Of a forward pass: FLOP and bytes of each image, and bytes whatever the images: weights'."""
+    """The cost of a forward pass: FLOP and bytes per image, plus fixed bytes (weights)."""
 
     flop: int
     num_bytes: int
     fixed_bytes: int
 
 
-# as `forward_cost` in lab.nets.flops, which needs torch, counts them; a test counts again
+# from `forward_cost` in lab.nets.flops, which needs torch; a test counts again
 COSTS = {
     "LeNet": Cost(4_500_720, 320_888, 516_272),
     "ResNet-18 (28 x 28)": Cost(911_601_664, 13_266_024, 44_765_736),
@@ -37,7 +37,7 @@ def explorables(results: Results, found: Findings) -> list[Explorable]:
 
 
 def roofline(results: Results, peak: float, bandwidth: float) -> Explorable:
-    """A network's forward pass under a roof, first that of this machine in FLOP/s and B/s."""
+    """Make the explorable, with this machine's peak (FLOP/s) and bandwidth (B/s) at first."""
     return Explorable(
         name="roofline",
         controls=[
@@ -75,7 +75,7 @@ def roofline(results: Results, peak: float, bandwidth: float) -> Explorable:
 
 
 def _images(results: Results) -> int:
-    """A power of two near the images of the measured passes."""
+    """Return the power of two nearest to the images of the measured passes."""
     counted = results.one("counted GFLOP", "LeNet")
     images = 1e9 * counted.values[0] / COSTS["LeNet"].flop if counted else 1
     return int(2 ** max(0, round(math.log2(images))))

@@ -1,4 +1,4 @@
-"""The figures and tables of the page on the roofline."""
+"""Figures and tables of the page on the roofline."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from lab.results.findings import Finding, Findings, median
 from lab.results.measurements import Measurement, Results
 from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES
 
-# KiB of working sets that each cache holds, and what the book prints for a load from it, in ns
+# each cache: a working set that fits (KiB), its name, and the book's latency of a load (ns)
 CACHES = ((4, "L1", "1.5"), (256, "L2", "5"), (4096, "L3", "16–25"))
 BOOK_MEMORY = "46–120"
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network under the roofline: what its forward pass computes, and how fast."""
+    """A network under the roofline: its forward pass's arithmetic, and its rate."""
 
     name: str
     gflop: float
@@ -34,7 +34,7 @@ class Network:
 
     @property
     def title(self) -> str:
-        """Its name without its images' size."""
+        """Return the name without the images' size."""
         return self.name.split(" (")[0]
 
 
@@ -77,7 +77,6 @@ def figures(results: Results, found: Findings) -> list[Figure]:
 
 
 def networks_of(results: Results, found: Mapping[str, Finding]) -> list[Network]:
-    """The networks that were measured."""
     return [
         Network(
             name,
@@ -91,18 +90,18 @@ def networks_of(results: Results, found: Mapping[str, Finding]) -> list[Network]
 
 
 def beside(intensities: list[float], ridge: Finding) -> tuple[int, int]:
-    """How many networks of so many FLOP per byte lie surely below the ridge, and above it."""
+    """Count the intensities that are certainly below the ridge, and above it."""
     return sum(x < ridge.low for x in intensities), sum(x > ridge.high for x in intensities)
 
 
 def intensity(network: str, images: int) -> float:
-    """The FLOP per byte of a forward pass."""
+    """Return the FLOP per byte of a forward pass."""
     cost = COSTS[network]
     return cost.flop * images / (cost.num_bytes * images + cost.fixed_bytes)
 
 
 def latencies(results: Results) -> list[dict[str, object]]:
-    """The book's latencies beside this machine's; none without a C compiler."""
+    """Return the book's latencies with this machine's; none without a C compiler."""
     measured = results.xs("latency", "dependent loads")
     rows = [
         (1024.0 * kib, level, printed) for kib, level, printed in CACHES if 1024 * kib in measured
@@ -120,12 +119,12 @@ def latencies(results: Results) -> list[dict[str, object]]:
 
 
 def in_bytes(count: float) -> str:
-    """A size in the unit that suits it."""
+    """Write a size in KiB or MiB."""
     return f"{count / 2**20:.0f} MiB" if count >= 2**20 else f"{count / 2**10:.0f} KiB"
 
 
 def memory(results: Results) -> list[plots.Draw]:
-    """Loads by their working set, if they could be measured, and numbers by their distance."""
+    """Draw loads by working set, if they were measured, and sums by the numbers' distance."""
     random, ordered = (
         results.series("latency", variant) for variant in ("dependent loads", "loads in order")
     )
@@ -150,7 +149,7 @@ def memory(results: Results) -> list[plots.Draw]:
 
 
 def line(name: str, series: Sequence[Measurement], unit: int = 1, style: str = "-") -> plots.Line:
-    """Medians with the middle half of the samples."""
+    """Make a line of medians with the middle half of the samples."""
     found = [m.summary for m in series]
     return plots.Line(
         name,
@@ -163,7 +162,7 @@ def line(name: str, series: Sequence[Measurement], unit: int = 1, style: str = "
 
 
 def ways(results: Results) -> Findings:
-    """The rate of a matrix multiplication in each way."""
+    """Return the rate of each variant of a matrix multiplication."""
     return {
         translation(name): median(results.samples("matmul", name))
         for name in results.variants("matmul")
@@ -171,7 +170,7 @@ def ways(results: Results) -> Findings:
 
 
 def peaks(results: Results) -> Findings:
-    """The rate of large matrix multiplications by dtype and threads."""
+    """Return the rates of large matrix multiplications by dtype and threads."""
     return {
         named(m): median(results.samples("peak", name, m.x))
         for name in results.variants("peak")
@@ -180,7 +179,7 @@ def peaks(results: Results) -> Findings:
 
 
 def named(m: Measurement) -> str:
-    """The dtype of a matrix multiplication and what computes it."""
+    """Name a matrix multiplication by its dtype and device or threads."""
     dtype = translation(m.variant)
     if m.threads == 0:
         return say("{dtype}, GPU", dtype=dtype)
@@ -213,7 +212,7 @@ def draw_roofline(
 
 
 def name_roof(axes: Axes, ridge: Finding, peak: float, bandwidth: float) -> None:
-    """Name the roof and the slope by what they are, and both sides of the ridge."""
+    """Label the roof, the slope, and both sides of the ridge."""
     (low, _), (bottom, _) = axes.get_xlim(), axes.get_ylim()
     labels = (
         (
@@ -237,7 +236,7 @@ def name_roof(axes: Axes, ridge: Finding, peak: float, bandwidth: float) -> None
 
 
 def name_networks(axes: Axes, networks: Sequence[Network], peak: float) -> None:
-    """Draw the networks as dots, each with its name on its right, below the peak."""
+    """Draw the networks as dots, with their names to the right, below the peak."""
     to_axes = axes.transData + axes.transAxes.inverted()
     places = [to_axes.transform((n.intensity, n.rate.value)) for n in networks]
     dots = [float(y) for _, y in places]

@@ -1,7 +1,7 @@
-"""How fast images arrive: from the book's loader, two variants of it, and resident on a device.
+"""The rate at which images arrive: from the book's loader, two variants of it, and from memory.
 
-Nothing is computed with them. The book's loader and images in memory pass whole epochs or large
-parts of one. The others pass a part, and their epochs are extrapolated.
+Nothing is computed with the images. The book's loader and images kept in memory pass an epoch or a
+large part of one. The others pass a smaller part, and we extrapolate their epochs.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +30,7 @@ CPU = [torch.device("cpu")]
 
 
 def feeds(num_images: int, batch_size: int, resident: LabelledImages) -> dict[str, Feed]:
-    """Each variant's feed of the first `num_images` images."""
+    """Return each variant's feed of the first `num_images` images."""
     some = Subset(book_images(), range(num_images))
     kept = loader(some, batch_size, BOOK_WORKERS, keep=True)
     images, labels = resident
@@ -43,9 +43,9 @@ def feeds(num_images: int, batch_size: int, resident: LabelledImages) -> dict[st
 
 
 def resident_batches(resident: LabelledImages, batch_size: int) -> Iterator[LabelledImages]:
-    """Shuffled batches of images (n, 28, 28) that lie on a device as bytes, scaled there.
+    """Yield shuffled batches of images (n, 28, 28) kept on a device as bytes, scaled there.
 
-    In the loader's memory layout, so that a step on either computes the same way.
+    They have the loader's memory layout, so that a step computes the same way with both.
     """
     images, labels = resident
     order = shuffled(len(labels), torch.default_generator).to(images.device)
@@ -57,7 +57,7 @@ def resident_batches(resident: LabelledImages, batch_size: int) -> Iterator[Labe
 def measure_feeds(
     params: Params, resident: LabelledImages, devices: Devices, process: int
 ) -> list[Measurement]:
-    """Time a pass of each feed, of resident images several and whole, with all cores free for it.
+    """Time a pass of each feed with all cores; of resident images, several whole epochs.
 
     x: the images of a pass.
     """
@@ -69,10 +69,10 @@ def measure_feeds(
     variants = part | {BOOK: books[BOOK]} | kept
     images = dict.fromkeys(part, sizes[2]) | {BOOK: sizes[1]} | dict.fromkeys(kept, sizes[0])
     for feed in (first[BOOK], first[NO_WORKERS], variants[PERSISTENT], variants[RESIDENT]):
-        time_pass(feed, device)  # files are in memory, workers that stay have started
+        time_pass(feed, device)  # so that files are in memory and persistent workers have started
     passes = {}
     for variant in balanced_turns(list(variants), 1, process):
-        # resident images pass an epoch in less time than a sample should have
+        # an epoch of resident images is too short to time only once
         count = params.bench.rounds if variant.startswith(RESIDENT) else 1
         passes[variant] = [time_pass(variants[variant], device) for _ in range(count)]
     torch.set_num_threads(devices.threads)
@@ -82,7 +82,7 @@ def measure_feeds(
         experiments: list[tuple[str, list[float], str]] = []
         if variant in OF_AN_EPOCH:
             experiments.append(("epoch", [t.epoch_s(x) for t in taken], "s"))
-        if variant != again(RESIDENT):  # a noise control, of the epoch
+        if variant != again(RESIDENT):  # the epoch's noise control
             experiments += [
                 ("first_batch", [1e3 * t.first_s for t in taken], "ms"),
                 ("images", [1 / t.per_image_s for t in taken], "images/s"),
@@ -96,7 +96,7 @@ def measure_feeds(
 
 @dataclass(frozen=True)
 class Pass:
-    """Seconds of a pass: to the first batch, per image after it, and all of it.
+    """Seconds of a pass: until the first batch, per image after it, and in total.
 
     When the first batch arrives, workers have others nearly ready, so a short pass flatters them a
     little.
@@ -107,12 +107,12 @@ class Pass:
     whole_s: float
 
     def epoch_s(self, images: int) -> float:
-        """Seconds of an epoch: of this pass over so many images, the others at the same rate."""
+        """Return the seconds per epoch: this pass of `images`, and the rest at its rate."""
         return self.whole_s + self.per_image_s * (FASHION_COUNTS["train"] - images)
 
 
 def time_pass(feed: Feed, device: torch.device) -> Pass:
-    """The times of one pass in which nothing is done with a batch but bring it to `device`.
+    """Time one pass that only moves each batch to `device`.
 
     Raises:
         ValueError: fewer than two batches, so that none comes after the first.
@@ -129,11 +129,11 @@ def time_pass(feed: Feed, device: torch.device) -> Pass:
     return Pass(times[0] - start, (times[-1] - times[0]) / sum(counts[1:]), end - start)
 
 
-# --- what torchvision's set does when it is asked for an image, in two loops ---
+# --- what torchvision's data set does for each image, in two loops ---
 
 
 def prepare(stored: Any, batch_size: int) -> dict[str, float]:
-    """Seconds of reading a random batch's bytes one by one, and of making a float tensor of them.
+    """Time reading a random batch's images one by one, and making a float tensor of them.
 
     `stored` is torchvision's training set: bytes in memory as `data`, and a `transform`.
     """
@@ -146,10 +146,10 @@ def prepare(stored: Any, batch_size: int) -> dict[str, float]:
 
 
 def read_images(data: Tensor, rows: list[int]) -> list[Any]:
-    """The bytes of each image, as an array (28, 28)."""
+    """Return each image's bytes as an array (28, 28)."""
     return [data[row].numpy() for row in rows]
 
 
 def preprocess(read: list[Any], transform: Any) -> Tensor:
-    """A PIL image and a float tensor of each image, and a batch (n, 1, 28, 28) of these."""
+    """Make a PIL image and a float tensor of each image; stack these to (n, 1, 28, 28)."""
     return torch.stack([transform(Image.fromarray(each)) for each in read])

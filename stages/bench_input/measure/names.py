@@ -1,4 +1,4 @@
-"""What the experiments of `bench_input` and their variants are called in its rows."""
+"""The names of `bench_input`'s variants in its rows."""
 
 BOOK, PERSISTENT = "the book's loader", "persistent workers"
 NO_WORKERS, RESIDENT = "no workers", "kept in memory"

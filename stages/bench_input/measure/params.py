@@ -1,4 +1,4 @@
-"""What `bench_input` reads of params.yaml."""
+"""The params that `bench_input` reads."""
 
 from typing import Annotated, Self
 

@@ -1,8 +1,8 @@
-"""How much of a step the calls themselves take: Python, and what the framework does around kernels.
+"""The time that a step's calls take: Python, and what the framework does around kernels.
 
-The notes' way to train on two devices calls everything from one Python thread, shard after shard.
-The same calls on a net of one channel and on one image a shard have hardly any arithmetic: what
-they take is what a step takes, however little there is to compute.
+The notes train on two devices by calling everything from one Python thread, shard after shard. We
+time the same calls with a net of one channel and one image per shard. They have hardly any
+arithmetic, so their time is the least that a step takes.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from lab.timing.bench import in_unit, time_variants
 from stages.bench_input.measure.params import Params
 
 LR = 0.01
-SMALL_BATCH = 16  # images, beside the batch of params.yaml
+SMALL_BATCH = 16  # images, in addition to the batch size of params.yaml
 SHARDS = 2
 ONE_CHANNEL = ((1, 1, 3, 3), (1,), (1, 1, 5, 5), (1,), (16, 1), (1,), (1, 10), (10,))  # of lenet
 
@@ -32,7 +32,7 @@ def step(
     device_params: Sequence[Sequence[Tensor]],
     devices: Sequence[torch.device],
 ) -> None:
-    """Train on a batch as the notes write it: device after device, tensor after tensor."""
+    """Train on a batch as in the notes: device after device, tensor after tensor."""
     X_shards, y_shards = split_batch(*batch, devices)
     losses = [
         F.cross_entropy(lenet(X, list(params)), y, reduction="none").sum()
@@ -48,14 +48,14 @@ def step(
 
 
 def copies(params: Sequence[Tensor], devices: Sequence[torch.device]) -> list[list[Tensor]]:
-    """LeNet's parameters on each device, with gradients (the notes' `get_params`)."""
+    """Copy parameters to each device, with gradients (the notes' `get_params`)."""
     return [[p.clone().to(device).requires_grad_() for p in params] for device in devices]
 
 
 def measure_python(
     params: Params, resident: LabelledImages, devices: Devices, process: int
 ) -> list[Measurement]:
-    """Milliseconds of the notes' step at two batch sizes, and of its calls alone; x: images."""
+    """Time the notes' step at two batch sizes, and only its calls; x: images."""
     two = [devices.devices[0], devices.devices[-1]]
     generator = torch.Generator().manual_seed(params.seed)
     full = lenet_params(generator)

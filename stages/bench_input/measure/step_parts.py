@@ -1,4 +1,4 @@
-"""Where the time of a training step goes: after each part, the clock is read on all devices."""
+"""The parts of a training step, each timed by reading the clock on all devices after it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -22,10 +22,10 @@ from stages.bench_input.measure.names import FEEDS, RESIDENT, WHOLE
 from stages.bench_input.measure.params import Params
 
 LR = 0.01
-# steps of a turn that do not count: after LeNet's two, the last variant's workers have settled
+# a turn's steps that do not count: after LeNet's two, the previous variant's workers have settled
 WARM_UP = {"lenet": 2, "resnet18": 1}
-Timed = Callable[[], Mapping[str, float]]  # the seconds of what is timed together, by name
-Taken = dict[str, dict[str, tuple[float, ...]]]  # these of each variant, step by step
+Timed = Callable[[], Mapping[str, float]]  # returns the seconds of parts by name
+Taken = dict[str, dict[str, tuple[float, ...]]]  # by variant and part, step by step
 
 
 def step_in_parts(
@@ -57,7 +57,7 @@ def measure_steps(
 ) -> list[Measurement]:
     """Time the parts of both networks' steps, and the preparation of batches.
 
-    LeNet's variants take turns; what feeds one but not the other is then all that they differ in.
+    LeNet's variants alternate and differ only in their feed.
     """
     p = params.bench_input
     with thread_pool(len(devices.devices), devices.threads) as pool:
@@ -80,7 +80,7 @@ def measure_steps(
 def _steps(
     seed: int, net: str, batch_size: int, resident: LabelledImages, devices: Devices, pool: Executor
 ) -> dict[str, Timed]:
-    """What times a network's step, from each of its feeds."""
+    """Return, for each feed of a network, a function that times a step."""
     made = MODELS[net](torch.Generator().manual_seed(seed))
     replicas = [replicate(made, device) for device in devices.devices]
     fed = feeds(len(resident[1]), batch_size, resident)
@@ -99,7 +99,7 @@ def _endless(feed: Feed) -> Iterator[LabelledImages]:
 
 
 def _take_turns(variants: Mapping[str, Timed], warm_up: int, count: int, process: int) -> Taken:
-    """Each variant's seconds, `count` times in a row after a warm-up that does not count."""
+    """Time each variant `count` times in a row, after a warm-up that does not count."""
     taken = {}
     for name in balanced_turns(list(variants), 1, process):
         found = [variants[name]() for _ in range(warm_up + count)][warm_up:]
@@ -108,7 +108,7 @@ def _take_turns(variants: Mapping[str, Timed], warm_up: int, count: int, process
 
 
 def _measured(net: str, batch_size: int, taken: Taken, devices: Devices) -> list[Measurement]:
-    """Milliseconds of a network's steps; of the noise control the whole, as parts are too short."""
+    """Return a network's rows in ms; the noise control has no parts, which are too short."""
     return [
         Measurement(
             "step",

@@ -1,4 +1,4 @@
-"""The figures and tables of the page on loading."""
+"""Figures and tables of the page on loading."""
 
 from itertools import accumulate
 
@@ -35,13 +35,13 @@ def figures(results: Results, found: Findings) -> list[Figure]:
 
 
 def step(results: Results, feed: str, net: str, part: str) -> Measurement:
-    """A part of a network's step, or all of it, in ms; x: images."""
+    """Return the row of a part of a network's step, or of the whole, in ms; x: images."""
     [found] = results.series("step", feed, net=net, part=part)
     return found
 
 
 def rates(results: Results) -> list[dict[str, object]]:
-    """How fast each way feeds: a row of a table."""
+    """Return each feed's rate, first batch and epoch, as rows of a table."""
     return [
         {
             "name": feed,
@@ -54,7 +54,7 @@ def rates(results: Results) -> list[dict[str, object]]:
 
 
 def step_columns(results: Results) -> list[dict[str, object]]:
-    """The steps whose parts are told: the columns of a table."""
+    """Return the steps that are shown in parts, as columns of a table."""
     return [
         {"net": TITLES[net], "feed": feed, "images": int(step(results, feed, net, WHOLE).x)}
         for net, feeds in FEEDS.items()
@@ -63,7 +63,7 @@ def step_columns(results: Results) -> list[dict[str, object]]:
 
 
 def step_rows(results: Results) -> list[dict[str, object]]:
-    """Seconds of each part of these steps: the rows of the table."""
+    """Return the seconds of each part of these steps, as rows of the table."""
     return [
         {
             "name": part,
@@ -78,7 +78,7 @@ def step_rows(results: Results) -> list[dict[str, object]]:
 
 
 def parts(results: Results, feed: str) -> list[plots.Span]:
-    """LeNet's step, part after part."""
+    """Return the spans of LeNet's step, one after the other."""
     kinds = {
         say("load"): ("load",),
         say("forward"): ("forward",),

@@ -1,4 +1,4 @@
-"""When in a backward pass of the notes' LeNet the gradient of each parameter is ready."""
+"""The times in a backward pass of the notes' LeNet at which gradients are ready."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,11 +13,11 @@ from lab.results.measurements import Measurement
 from lab.timing.bench import Variant, VariantOfSize
 from stages.bench_overlap.measure.params import Params
 
-BATCH_SIZE = 256  # images, the notes'; on a GPU as many times as outlasts the launch
+BATCH_SIZE = 256  # images, as in the notes; more on a GPU, to outlast the launch
 
 
 def measure_gradients(params: Params, devices: Devices, images: int) -> list[Measurement]:
-    """Milliseconds from the start of a backward pass until each gradient, the first, the last."""
+    """Time each gradient, the first and the last, in ms since the backward pass began."""
     device = devices.devices[0]
     net, loss = _lenet(images, device, params.seed)
     each = ready_times(net, loss, 1 + params.bench.rounds, device)[1:]
@@ -38,7 +38,7 @@ def measure_gradients(params: Params, devices: Devices, images: int) -> list[Mea
 
 
 def lenet_passes(device: torch.device, seed: int) -> VariantOfSize:
-    """A forward and a backward pass of LeNet over so many images."""
+    """Return a forward and backward pass of LeNet, by the number of images."""
 
     def of(images: int) -> Variant:
         _, loss = _lenet(images, device, seed)
@@ -48,7 +48,7 @@ def lenet_passes(device: torch.device, seed: int) -> VariantOfSize:
 
 
 def _lenet(images: int, device: torch.device, seed: int) -> tuple[nn.Module, Callable[[], Tensor]]:
-    """LeNet, and a function that computes its loss on as many random images."""
+    """Return LeNet, and a function that computes its loss on `images` random images."""
     generator = torch.Generator().manual_seed(seed)
     net = MODELS["lenet"](generator).to(device)
     X = torch.rand(images, 1, 28, 28, generator=generator).to(device)

@@ -1,4 +1,4 @@
-"""What the experiments of `bench_overlap` and their variants are called in its rows."""
+"""The names of `bench_overlap`'s variants in its rows."""
 
 ALONE = (
     "computing only",
@@ -9,7 +9,7 @@ ALONE = (
 )
 BESIDE = "concurrently, two threads"
 TWO_STREAMS = "pinned memory, two streams"
-PARTS = {  # what a variant does, each part timed alone: their sum is its time without overlap
+PARTS = {  # each variant's parts, timed separately: their sum is its time without overlap
     "pageable memory, one stream": ("computing only", "copying only, pageable memory"),
     "the notes' non_blocking, one stream": ("computing only", "copying only, non_blocking"),
     "pinned memory, one stream": ("computing only", "copying only"),
@@ -18,7 +18,7 @@ PARTS = {  # what a variant does, each part timed alone: their sum is its time w
     "sequentially": ("computing only", "copying only"),
     BESIDE: ("computing only", "copying only"),
 }
-# computing then copying, by the variant that does both at once with the same copies
+# by concurrent variant: the sequential one with the same copies
 SAME_IN_TURN = {BESIDE: "sequentially", TWO_STREAMS: "pinned memory, one stream"}
 # the book's own comparison, which shows no overlap
 AS_THE_BOOK = "the book's comparison"

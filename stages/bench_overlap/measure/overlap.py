@@ -1,11 +1,11 @@
-"""Products, and copies of their results to the host: each alone, in turn, and at once.
+"""Matrix multiplications, and copies of the results to the host: separate, sequential, concurrent.
 
-The notes copy with `non_blocking=True` on the stream that computes. A stream does its work in
-order, so nothing can overlap there; what they save comes from pinned memory, which that call
-allocates. Overlap needs pinned memory that is there already, a second stream, and an event per
-result. On a CPU a second thread copies beside the one that computes.
+The notes copy with `non_blocking=True` on the stream that computes. A stream works in order, so
+nothing can overlap; the notes' gain comes from pinned memory, which that call allocates. Overlap
+needs pinned memory allocated beforehand, a second stream, and an event per result. On a CPU, a
+second thread copies while the first one computes.
 
-The overlap is (t1 + t2 - T) / min(t1, t2), of the parts alone and of both.
+The overlap is (t1 + t2 - T) / min(t1, t2), for the times t1 and t2 of the parts and T of both.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ PROBES, PROBE_RESULTS, PROBE_COUNT = 2, 4, 2**20  # to balance: tries, results, 
 
 @dataclass(frozen=True)
 class Work:
-    """Products of x (n, n), each with a payload, and a buffer on the host to copy it to.
+    """Products x @ x of x (n, n), a payload for each, and buffers on the host for copies.
 
     A product is written to the front of its payload, whose first `count` elements are copied.
     """
@@ -44,12 +44,11 @@ class Work:
     count: int
 
     def compute(self, i: int) -> None:
-        """Compute product i."""
         n = len(self.x)
         torch.mm(self.x, self.x, out=self.payloads[i][: n * n].view(n, n))
 
     def copy(self, i: int) -> None:
-        """Copy result i into its buffer; on a GPU with pinned buffers the host does not wait."""
+        """Copy result i into its buffer; with a GPU and pinned buffers, the host does not wait."""
         self.buffers[i].copy_(self.payloads[i][: self.count], non_blocking=True)
 
     def fresh_copies(self, non_blocking: bool) -> list[Tensor]:
@@ -60,12 +59,12 @@ class Work:
         ]
 
     def results(self) -> range:
-        """The numbers of the results."""
+        """Return the indices of the results."""
         return range(len(self.payloads))
 
     @property
     def num_bytes(self) -> int:
-        """Bytes of all copies."""
+        """Return the bytes of all copies."""
         return BYTES * self.count * len(self.payloads)
 
 
@@ -75,18 +74,18 @@ def copy_in_second_stream(
     copying: torch.cuda.Stream,
     done: Sequence[torch.cuda.Event],
 ) -> None:
-    """Copy each result as soon as it is there, while the GPU computes the next ones."""
+    """Copy each result as soon as it is ready, while the GPU computes the next ones."""
     for i in work.results():
         work.compute(i)
         done[i].record(computing)
         with torch.cuda.stream(copying):
             copying.wait_event(done[i])
             work.copy(i)
-    computing.wait_stream(copying)  # the next round's products overwrite what this one copies
+    computing.wait_stream(copying)  # the next round overwrites what this one copies
 
 
 def copy_in_second_thread(work: Work, pool: Executor) -> None:
-    """The same on a CPU: one thread computes, another copies each result as soon as it is there."""
+    """Copy each result on a CPU as soon as it is ready: one thread computes, the other copies."""
     done: SimpleQueue[int] = SimpleQueue()
 
     def compute() -> None:
@@ -103,7 +102,7 @@ def copy_in_second_thread(work: Work, pool: Executor) -> None:
 
 
 def measure_times(work: Work, params: Params, devices: Devices, process: int) -> list[Measurement]:
-    """Times of all variants, and the bandwidths of those that only copy."""
+    """Measure the times of all variants, and the bandwidths of those that only copy."""
     size, kind, on_gpu = params.bench_overlap.size, devices.kind, work.x.is_cuda
     with thread_pool(2, devices.threads) as pool:
         variants = variants_of(work, pool)
@@ -123,12 +122,12 @@ def measure_times(work: Work, params: Params, devices: Devices, process: int) ->
 
 
 def variants_of(work: Work, pool: Executor) -> dict[str, Variant]:
-    """The variants of this machine; `pool` has two threads."""
+    """Return the variants of this machine; `pool` has two threads."""
     return gpu_variants(work) if work.x.is_cuda else cpu_variants(work, pool)
 
 
 def cpu_variants(work: Work, pool: Executor) -> dict[str, Variant]:
-    """The variants of a machine without a GPU; `pool` has two threads."""
+    """Return the variants without a GPU; `pool` has two threads."""
     compute, copies = _all(work.compute, work), _all(work.copy, work)
     return {
         "computing only": compute,
@@ -139,7 +138,7 @@ def cpu_variants(work: Work, pool: Executor) -> dict[str, Variant]:
 
 
 def gpu_variants(work: Work) -> dict[str, Variant]:
-    """The variants of a machine with a GPU. None waits for all streams: reading the clock does."""
+    """Return the variants on a GPU. Reading the clock synchronizes all streams; these do not."""
     device = work.x.device
     main, down, up = (
         torch.cuda.current_stream(device),
@@ -147,7 +146,7 @@ def gpu_variants(work: Work) -> dict[str, Variant]:
         torch.cuda.Stream(device),
     )
     events = [torch.cuda.Event() for _ in work.results()]
-    # two of each in turn: more memory than the notes' results take is not needed
+    # two of each, alternating, to need hardly more memory than the notes' results
     incoming = [torch.zeros(work.count, pin_memory=True) for _ in range(2)]
     arriving = [torch.empty(work.count, device=device) for _ in range(2)]
     compute, copies = _all(work.compute, work), _all(work.copy, work)
@@ -202,16 +201,15 @@ def _in_turn(*variants: Variant) -> Variant:
 
 
 def overlap_fraction(parts: Sequence[float], total: float) -> float:
-    """0 where `total` seconds are the sum of the parts, 1 where they are the longest part.
+    """Return 0 if `total` seconds are the sum of the parts, 1 if they are the longest part.
 
-    For two parts (t1 + t2 - T) / min(t1, t2). Outside [0, 1], by more than noise, something else
-    than overlap was measured.
+    For two parts, it is (t1 + t2 - T) / min(t1, t2). If it is outside [0, 1] by more than noise,
+    something other than overlap was measured.
     """
     return (sum(parts) - total) / (sum(parts) - max(parts))
 
 
 def overlap_fractions(times: Sequence[Measurement]) -> list[Measurement]:
-    """Each variant's fraction in each process."""
     results, fractions = Results(times), []
     compared = [(variant, variant, parts) for variant, parts in PARTS.items()]
     book = "the notes' non_blocking, one stream"
@@ -229,7 +227,7 @@ def overlap_fractions(times: Sequence[Measurement]) -> list[Measurement]:
 
 
 def measure_return(work: Work, devices: Devices, rounds: int) -> list[Measurement]:
-    """Time until the notes' call to copy all results returns, and until the copies are there."""
+    """Time until the notes' call to copy all results returns, and until the copies are ready."""
     experiment = "the book's non_blocking call, nothing else at work"
     if not work.x.is_cuda:
         variants = ("call returns", "copies are there")
@@ -246,14 +244,14 @@ def measure_return(work: Work, devices: Devices, rounds: int) -> list[Measuremen
 
 
 def work_of(params: Params, device: torch.device) -> Work:
-    """The work that params ask for: the results are copied, or as much as takes as long as one."""
+    """Make the work of params; if balanced, a copy takes as long as its multiplication."""
     p = params.bench_overlap
     count = _found_balanced(params, device) if p.balanced else p.size**2
     return make_work(p.size, p.num_results, count, device, params.seed)
 
 
 def make_work(size: int, num_results: int, count: int, device: torch.device, seed: int) -> Work:
-    """Random work whose buffers, pinned beside a GPU, are allocated and touched already."""
+    """Make random work with buffers allocated and touched beforehand, pinned for a GPU."""
     x = torch.rand(size, size, generator=torch.Generator().manual_seed(seed)).to(device)
     elements = max(size * size, count)
     payloads = [torch.rand(elements, device=device) for _ in range(num_results)]
@@ -262,7 +260,7 @@ def make_work(size: int, num_results: int, count: int, device: torch.device, see
 
 
 def _found_balanced(params: Params, device: torch.device) -> int:
-    """How many elements take as long to copy as a product, as timed with a few results."""
+    """Find by timing how many elements take as long to copy as a multiplication takes."""
     count = PROBE_COUNT
     for _ in range(PROBES):
         work = make_work(params.bench_overlap.size, PROBE_RESULTS, count, device, params.seed)
@@ -274,5 +272,5 @@ def _found_balanced(params: Params, device: torch.device) -> int:
 
 
 def balanced_count(compute_s: float, copy_s: float, count: int) -> int:
-    """How many elements take as long to copy as a product, if `count` take `copy_s`."""
+    """Return how many elements take `compute_s` to copy, if `count` take `copy_s`."""
     return max(1, round(count * compute_s / copy_s))

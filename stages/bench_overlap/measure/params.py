@@ -1,4 +1,4 @@
-"""What `bench_overlap` reads of params.yaml."""
+"""The params that `bench_overlap` reads."""
 
 from typing import Annotated, Literal
 
@@ -15,7 +15,7 @@ class OverlapParams(Section):
 
     @property
     def workload(self) -> Literal["the notes'", "balanced", "of another size"]:
-        """What is computed and copied."""
+        """Name what is computed and copied."""
         if self.balanced:
             return "balanced"
         return "the notes'" if (self.size, self.num_results) == (4000, 50) else "of another size"

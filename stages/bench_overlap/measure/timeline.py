@@ -1,4 +1,4 @@
-"""What computed and what copied when, as torch's profiler saw it."""
+"""Timelines of computing and copying, from torch's profiler."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -19,7 +19,7 @@ Activity = Literal["compute", "copy", "upload"]
 
 @dataclass(frozen=True)
 class Span:
-    """An activity that took `duration` milliseconds from `start` on."""
+    """An activity that took `duration` ms, beginning at `start` ms."""
 
     activity: Activity
     start: float
@@ -27,7 +27,7 @@ class Span:
 
 
 def timelines(params: Params, devices: Devices) -> list[Measurement]:
-    """One timeline of each variant that the page draws: a span's x is its start in ms."""
+    """Return one timeline per variant that the page draws; x: a span's start in ms."""
     device = devices.devices[0]
     on_gpu = device.type == "cuda"
     drawn = (SAME_IN_TURN[TWO_STREAMS], TWO_STREAMS) if on_gpu else (BESIDE,)
@@ -50,12 +50,12 @@ def timelines(params: Params, devices: Devices) -> list[Measurement]:
 
 
 def timeline(variant: Variant, device: torch.device) -> list[Span]:
-    """What torch.profiler saw of `variant`: a GPU's kernels or a CPU's products, and copies."""
+    """Profile `variant`: a GPU's kernels or a CPU's matrix multiplications, and copies."""
     variant()
     on_gpu = device.type == "cuda"
     if on_gpu:
         profiling = profile(use_device="cuda", use_kineto=True)
-    else:  # all threads: the profiler would see this one alone
+    else:  # by default, the profiler would see only this thread
         every_thread = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
         profiling = profile(use_kineto=True, experimental_config=every_thread)
     with profiling as profiler:

@@ -1,4 +1,4 @@
-"""The figures and tables of the page on copying while computing."""
+"""Figures and tables of the page on copying while computing."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from lab.results.stats import ANY
 from stages.bench_overlap.findings import best_variant
 from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, BESIDE, PARTS, TWO_STREAMS
 
-NOTHING = "–"  # of a cell
+NOTHING = "–"  # in an empty cell
 
 
 def values(results: Results, found: Findings) -> dict[str, object]:
@@ -42,7 +42,7 @@ def figures(results: Results, found: Findings) -> list[Figure]:
 
 
 def spans(results: Results, variant: str, activity: str) -> list[tuple[float, float]]:
-    """When a run did something, from and to which millisecond, in their order."""
+    """Return the (begin, end) of each span of an activity in a run, in ms."""
     return [
         (m.x, m.x + duration)
         for m in results.series("timeline", variant, activity=activity)
@@ -51,9 +51,9 @@ def spans(results: Results, variant: str, activity: str) -> list[tuple[float, fl
 
 
 def beside(results: Results, variant: str) -> float | None:
-    """The share of the time of a run's copies that passes while a product is computed.
+    """Return the share of a run's copying time that overlaps with multiplications.
 
-    None if the profiler saw no copies: a GPU's driver may keep that to administrators.
+    It is None if the profiler saw no copies: a GPU's driver may show them only to administrators.
     """
     products, copies = (spans(results, variant, activity) for activity in ("compute", "copy"))
     shared = sum(
@@ -65,13 +65,13 @@ def beside(results: Results, variant: str) -> float | None:
 
 
 def hundredths(fraction: Measurement) -> Finding:
-    """An overlap, which says nothing beyond its second decimal."""
+    """Return an overlap rounded to two decimals; further ones mean nothing."""
     found = median(Samples(fraction.values), possible=ANY)
     return replace(found, value=round(found.value, 2))
 
 
 def ways(results: Results) -> list[dict[str, str]]:
-    """Every variant as cells: its time, and its overlap with whether that is a possible one."""
+    """Return each variant's cells: its time, and its overlap, marked if impossible."""
     timed = results.variants("times")
     order = [*(n for n in ALONE if n in timed), *(n for n in timed if n in PARTS)]
     if AS_THE_BOOK in results.variants("overlap"):
@@ -90,7 +90,7 @@ def ways(results: Results) -> list[dict[str, str]]:
 
 
 def timeline(results: Results, way: str, virtual: bool) -> plots.Draw:
-    """One run of a way: what each thread or stream did when."""
+    """Draw one run of a variant: when each thread or stream did what."""
     computing, copying = (
         [plots.Span(kind, *span) for span in spans(results, way, activity)]
         for kind, activity in ((say("computing"), "compute"), (say("copying"), "copy"))

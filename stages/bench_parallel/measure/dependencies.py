@@ -1,9 +1,9 @@
-"""Products that need each other's results, and products that do not, on two devices.
+"""Dependent and independent products on two devices.
 
-A chain's product needs the one before. One chain that goes back and forth between two devices has
+Each product of a chain needs the previous one. One chain that alternates between two devices has
 the same products as one that stays on one device; two chains of half the length, one on each
-device, need nothing of each other. A GPU's products and copies are queued, as the notes queue them;
-a virtual device is a thread with a queue, in which a product waits for the one that it needs.
+device, are independent. A GPU's products and copies are queued, as in the notes; a virtual device
+is a thread with a queue, in which a product waits for the one that it needs.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ Result = Tensor | Future[Tensor]
 def grow(
     matrices: Sequence[Tensor], queues: Sequence[Executor], chains: Sequence[Sequence[int]]
 ) -> list[Tensor]:
-    """The last product of each chain, whose devices `chains` lists; the chains grow in turn."""
+    """Return the last product of each chain, given as its devices; the chains alternate."""
     ends: list[Result] = [matrices[chain[0]] for chain in chains]
     for devices in zip(*chains, strict=True):
         for i, device in enumerate(devices):
@@ -53,7 +53,6 @@ def _result(end: Result) -> Tensor:
 
 
 def measure_dependencies(params: Params, devices: Devices, process: int) -> list[Measurement]:
-    """Time one chain on one device, one chain on two, and two chains on two."""
     size = params.bench_parallel.largest
     matrices = factors(size, devices, params.seed)
     with ExitStack() as stack:
@@ -66,7 +65,7 @@ def measure_dependencies(params: Params, devices: Devices, process: int) -> list
 
 
 def factors(size: int, devices: Devices, seed: int) -> list[Tensor]:
-    """A random matrix (size, size) on each device, whose powers neither grow nor vanish soon."""
+    """Return a random matrix (size, size) on each device; its powers grow or vanish slowly."""
     generator = torch.Generator().manual_seed(seed)
     matrix = torch.randn(size, size, generator=generator) / size**0.5
     return [matrix.to(device) for device in devices.devices]

@@ -1,4 +1,4 @@
-"""What `bench_parallel` reads of params.yaml."""
+"""The params that `bench_parallel` reads."""
 
 from pydantic import Field
 

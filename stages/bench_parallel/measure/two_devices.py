@@ -1,7 +1,7 @@
-"""The notes' run on two devices: alone, one after the other, together, and for the first time.
+"""The notes' run on two devices: on one only, sequentially, concurrently, and for the first time.
 
-A job of a GPU goes into a stream, which the host only fills. One GPU in place of two has two
-streams, a processor two threads.
+The host only queues a GPU's job into a stream. A single GPU has two streams instead of two GPUs, a
+CPU two threads.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,12 +25,12 @@ Job = Callable[[], object]
 
 
 def run(x: Tensor) -> list[Tensor]:
-    """The notes' work of a device: x (n, n) times itself, again and again, all results kept."""
+    """Do the notes' work of a device: multiply x (n, n) by itself 50 times, keep all results."""
     return [x.mm(x) for _ in range(50)]
 
 
 def together(jobs: Sequence[Job], devices: Sequence[torch.device], pool: Executor) -> None:
-    """Start the second job before the first is done: GPUs queue theirs, a CPU takes a thread."""
+    """Start the second job before the first is done: GPUs queue jobs, a CPU uses a thread."""
     if devices[0].type == "cuda":
         for job in jobs:
             job()
@@ -43,7 +43,7 @@ def together(jobs: Sequence[Job], devices: Sequence[torch.device], pool: Executo
 def one_after_the_other(
     jobs: Sequence[Job], devices: Sequence[torch.device], pool: Executor
 ) -> None:
-    """The same jobs in the same streams or threads, but for a wait between them."""
+    """Run the same jobs in the same streams or threads, but wait between them."""
     if devices[0].type == "cuda":
         for job, device in zip(jobs, devices, strict=True):
             job()
@@ -54,7 +54,7 @@ def one_after_the_other(
 
 
 def measure_products(params: Params, devices: Devices, process: int) -> list[Measurement]:
-    """Time a run on each device alone, both one after the other, and both together."""
+    """Time a run on each device, both sequentially, and both concurrently."""
     measured = []
     with thread_pool(1, devices.threads) as pool:
         for size in params.bench_parallel.sizes:
@@ -90,7 +90,7 @@ def measure_warm_up(params: Params, devices: Devices) -> list[Measurement]:
 
 
 def measure_waits(params: Params, devices: Devices, process: int) -> list[Measurement]:
-    """Which GPU `torch.cuda.synchronize` waits for, the second one having twice the work."""
+    """Measure which GPUs `torch.cuda.synchronize` waits for; the second has twice the work."""
     waits = {
         "wait without an argument": torch.cuda.synchronize,  # as the notes wait
         "wait for the current GPU": lambda: torch.cuda.synchronize(torch.cuda.current_device()),
@@ -114,20 +114,20 @@ def measure_waits(params: Params, devices: Devices, process: int) -> list[Measur
 
 
 def job_on(x: Tensor) -> Job:
-    """A run of x; on a GPU in a stream of its own."""
+    """Return a run of x, on a GPU in its own stream."""
     if not x.is_cuda:
         return partial(run, x)
     stream = torch.cuda.Stream(x.device)
 
     def job() -> None:
-        with torch.cuda.stream(stream):  # it makes the stream's device current, too
+        with torch.cuda.stream(stream):  # also makes the stream's device current
             run(x)
 
     return job
 
 
 def random_matrices(size: int, devices: Devices, seed: int) -> list[Tensor]:
-    """A random matrix (size, size) on each device, there before other streams read it."""
+    """Return a random matrix (size, size) on each device, ready for other streams."""
     generator = torch.Generator().manual_seed(seed)
     matrices = [torch.rand(size, size, generator=generator).to(d) for d in devices.devices]
     synchronize(devices.devices)
@@ -135,7 +135,7 @@ def random_matrices(size: int, devices: Devices, seed: int) -> list[Tensor]:
 
 
 def products_of_a_run() -> int:
-    """How many products `run` makes, counted as it runs."""
+    """Count the products that `run` makes."""
     products = _Products()
     with products:
         run(torch.ones(2, 2))
@@ -143,7 +143,7 @@ def products_of_a_run() -> int:
 
 
 class _Products(TorchDispatchMode):
-    """Counts the products that are made within it."""
+    """A context that counts products."""
 
     count: int = 0
 

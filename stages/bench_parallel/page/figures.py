@@ -1,4 +1,4 @@
-"""The figures and tables of the page on two devices."""
+"""Figures and tables of the page on two devices."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def figures(results: Results, found: Findings) -> list[Figure]:
 
 
 def by_size(results: Results) -> list[dict[str, Any]]:
-    """The times of both ways, and their ratio, by the size of the matrices."""
+    """Return sequential and concurrent times and their ratio, by the size of the matrices."""
     in_turn, both = (results.series("products", w) for w in ("sequentially", "concurrently"))
     return [
         {

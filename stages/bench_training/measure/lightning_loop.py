@@ -1,4 +1,4 @@
-"""PyTorch Lightning as a variant of a race: the notes' net, loss, rate and loader, all else off.
+"""PyTorch Lightning as a variant: the notes' net, loss, learning rate and loader, all else off.
 
 Lightning is an optional package: `pip install -e '.[peers]'`.
 """
@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from lab.data import loaders  # brings torchvision, which Lightning could not import by itself
+from lab.data import loaders  # imports torchvision, which Lightning could not import itself
 from lab.training.notes_loop import EpochClock, to_contiguous
 from stages.bench_training.measure.variants import TrainingVariant
 
@@ -19,31 +19,27 @@ import lightning  # isort: skip
 
 
 class Net(lightning.LightningModule):
-    """The variant's net with plain SGD."""
+    """The variant's net, trained with plain SGD."""
 
     def __init__(self, variant: TrainingVariant) -> None:
-        """Make the net."""
         super().__init__()
         self.net, self.lr = to_contiguous(variant.make_net()), variant.lr
 
     def training_step(self, batch: tuple[Tensor, Tensor], _: int) -> Tensor:
-        """The loss of a batch."""
         X, y = batch
         return F.cross_entropy(self.net(X), y)
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        """Plain SGD."""
         return torch.optim.SGD(self.parameters(), self.lr)
 
 
 class Turns(lightning.Callback):
-    """Makes each epoch a turn: it waits for a request, and answers with the seconds per step.
+    """A callback that makes each epoch a turn: it waits for a request, then sends seconds per step.
 
-    Lightning starts its first loader before it says so: the first turn lacks that.
+    Lightning starts its first loader before it calls back, so the first turn does not include that.
     """
 
     def __init__(self, variant: TrainingVariant, link: Connection, num_images: int) -> None:
-        """Answer on `link`."""
         self._variant, self._link, self._num_images = variant, link, num_images
 
     def on_train_epoch_start(self, *_: Any) -> None:
@@ -59,17 +55,15 @@ class Turns(lightning.Callback):
         )
 
     def on_train_batch_end(self, _trainer: Any, _net: Any, _out: Any, _batch: Any, i: int) -> None:
-        """Hear of a step."""
         self._clock.step_done(i + 1)
 
     def on_train_epoch_end(self, *_: Any) -> None:
-        """Answer."""
         self._clock.step_done(self._clock.steps)
         self._link.send(self._clock.seconds_per_step())
 
 
 def serve_lightning(variant: TrainingVariant, link: Connection) -> None:
-    """Train until nobody asks any more."""
+    """Train until the process is ended."""
     warnings.simplefilter("ignore")
     torch.set_num_threads(variant.threads)
     images = loaders.book_images()

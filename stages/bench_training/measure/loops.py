@@ -1,4 +1,4 @@
-"""How each kind of variant trains: a turn takes some steps, an epoch's at most."""
+"""The loops that variants train with; a turn takes a number of steps, at most an epoch's."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
@@ -24,7 +24,7 @@ from lab.training.steps.by_name import model_and_step, on_rows
 from lab.training.trainer import Trainer, prepare_process
 from stages.bench_training.measure.variants import TrainingVariant
 
-Turn = Callable[[int], float]  # takes so many steps; seconds per step
+Turn = Callable[[int], float]  # takes a number of steps and returns the seconds per step
 LOG_INTERVAL = 10  # steps
 Batches = Iterable[tuple[Tensor, Tensor]]  # float images (n, 1, 28, 28) and labels (n,)
 
@@ -36,7 +36,7 @@ def plain_epoch(
     y: Tensor,
     batches: Sequence[Tensor],
 ) -> None:
-    """What a good engineer writes without this project: images in memory, torch's own parts."""
+    """Train as a good engineer would without this project: images in memory, torch's modules."""
     for rows in batches:
         loss = F.cross_entropy(net(X[rows]), y[rows])
         optimizer.zero_grad()
@@ -47,7 +47,7 @@ def plain_epoch(
 def example_epoch(
     net: nn.Module, optimizer: torch.optim.Optimizer, batches: Batches, clock: EpochClock
 ) -> float:
-    """The loop of PyTorch's MNIST example; seconds per step."""
+    """Train as PyTorch's MNIST example does; return the seconds per step."""
     [device] = clock.devices
     net.train()
     for done, (X, y) in enumerate(batches, 1):
@@ -57,7 +57,7 @@ def example_epoch(
         loss.backward()
         optimizer.step()
         if done % LOG_INTERVAL == 0:
-            loss.item()  # which it prints
+            loss.item()  # the example prints it
         clock.step_done(done)
         if done == clock.steps < clock.whole:
             break
@@ -67,10 +67,10 @@ def example_epoch(
 
 
 def notes_step(model: Model) -> BatchStep:
-    """The notes' `train_batch`: one thread goes from device to device (000:377-392)."""
+    """Return the notes' `train_batch`: one thread serves all devices sequentially (000:377-392)."""
 
     def step(X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
-        """Take a step: the losses of all devices, then their gradients, sequentially."""
+        """Take a step: compute all devices' losses, then their gradients, sequentially."""
         shards = zip(model.nets, *split_batch(X, y, model.devices), strict=True)
         losses = [F.cross_entropy(net(X_), y_, reduction="sum") for net, X_, y_ in shards]
         for loss in losses:
@@ -84,7 +84,7 @@ def notes_step(model: Model) -> BatchStep:
 
 
 def turn_of(variant: TrainingVariant) -> Turn:
-    """Set this process up for a variant; not for `lightning`, which keeps hold of the process."""
+    """Set this process up for a variant other than `lightning`, which runs its own loop."""
     precision = precision_on(variant.devices()[0], variant.precision)
     if variant.kind in ("engine", "loop"):
         prepare_process(precision)
@@ -105,12 +105,12 @@ def turn_of(variant: TrainingVariant) -> Turn:
 
 @cache
 def train_set() -> LabelledImages:
-    """Fashion-MNIST's images to train on, read once."""
+    """Return Fashion-MNIST's training images, read once."""
     return to_tensors(read_fashion_mnist("train"))
 
 
 def _by_the_book(variant: TrainingVariant) -> Turn:
-    """The notes' loop: PIL and floats for each image, a loader started anew, torch's defaults."""
+    """Return turns of the notes' loop: PIL per image, a new loader each turn, torch's defaults."""
     net = to_contiguous(variant.make_net()).to(variant.devices()[0])
     return _loading(variant, lambda batches, clock: notes_epoch(net, batches, variant.lr, clock))
 
@@ -122,7 +122,7 @@ def _by_the_example(variant: TrainingVariant) -> Turn:
 
 
 def _loading(variant: TrainingVariant, epoch: Callable[[Batches, EpochClock], float]) -> Turn:
-    """Turns of a loop over the notes' loader."""
+    """Return turns of a loop over the notes' loader."""
     devices, images = variant.devices(), loaders.book_images()
 
     def turn(steps: int) -> float:
@@ -165,13 +165,13 @@ def _by_the_notes_over_devices(variant: TrainingVariant) -> Turn:
 
 
 class TrainingTurns:
-    """The steps of stages.train, each turn those of another epoch."""
+    """Turns that take the steps of stages.train; each turn is from a different epoch."""
 
     def __init__(self, trainer: Trainer) -> None:
         self._trainer, self._epochs = trainer, count(1)
 
     def __call__(self, steps: int) -> float:
-        """Take so many steps of an epoch; seconds per step."""
+        """Take `steps` steps of the next epoch; return the seconds per step."""
         trainer, devices = self._trainer, self._trainer.model.devices
         start = read_clock(devices)
         batches = self._batches(steps)
@@ -180,7 +180,7 @@ class TrainingTurns:
         return (read_clock(devices) - start) / len(batches)
 
     def parts(self, steps: int) -> dict[str, StepPart]:
-        """What a step on one device consists of: the mean of so many, by kind of operation."""
+        """Return a step's parts on one device by kind of operation, averaged over `steps` steps."""
         trainer, model = self._trainer, self._trainer.model
         [net], recipe = model.nets, model.recipe
         data = trainer.images, trainer.labels
@@ -197,17 +197,17 @@ class TrainingTurns:
         return list(order.to(trainer.device).split(trainer.model.recipe.batch_size)[:steps])
 
 
-# --- rates that steps are held against
+# --- rates that bound a step
 
 
 def _arithmetic(variant: TrainingVariant) -> Turn:
-    """Seconds per GFLOP."""
+    """Return turns that give seconds per GFLOP."""
     [device] = variant.devices()
     dtype = torch.bfloat16 if variant.precision == "bf16" else torch.float32
     return partial(rates.fastest, rates.arithmetic(device, dtype), device)
 
 
 def _copies(variant: TrainingVariant) -> Turn:
-    """Seconds per GB, read and written."""
+    """Return turns that give seconds per GB read and written."""
     [device] = variant.devices()
     return partial(rates.fastest, rates.copies(device), device)

@@ -1,4 +1,4 @@
-"""What the experiments of `bench_training` and their variants are called in its rows."""
+"""The names of `bench_training`'s experiments and variants in its rows."""
 
 LENET, RESNET18 = "lenet", "resnet18"  # experiments, by net; x: images per batch
 NETS = (LENET, RESNET18)
@@ -11,9 +11,9 @@ LIGHTNING_BF16, PLAIN_BF16 = "PyTorch Lightning, bfloat16", "plain loop, bfloat1
 PEERS = (LIGHTNING, EXAMPLE, PLAIN, LIGHTNING_BF16, PLAIN_BF16)
 ENGINE, COMPILED, BF16 = "our loop", "our loop, compiled", "our loop, bfloat16"
 COMPILED_BF16 = "our loop, bfloat16, compiled"
-# on GPUs alone: the engine's step as one CUDA graph, as are there COMPILED and BF16
+# on GPUs only: the engine's step as one CUDA graph; COMPILED and BF16 are graphs there as well
 GRAPH, FP32, TF32 = "our loop, CUDA graph", "our loop, strict float32", "our loop, TensorFloat-32"
-# what bounds a step: rates of this machine, and what a step of the engine consists of
+# what bounds a step: rates of this machine, and the parts of the engine's step
 RATE = "rate"  # experiment; x: 0
 ARITHMETIC = {"fp32": "arithmetic, fp32", "tf32": "arithmetic, tf32", "bf16": "arithmetic, bf16"}
 COPIES = "copies"
@@ -26,6 +26,6 @@ ONE_DEVICE = "one device"
 LOOP, THREADS = "two devices, loop", "two devices, threads"
 
 # conditions
-NOTES_WORKERS = "lenet_notes_workers"  # of the notes' loader: what the trial found faster
-VECTOR_LENGTH = "vector_length"  # numbers in a vector of the processor; 1: a GPU
+NOTES_WORKERS = "lenet_notes_workers"  # of the loader: the faster number in the trial
+VECTOR_LENGTH = "vector_length"  # numbers in a CPU's vector; 1 on a GPU
 TWO_DEVICES = "two_devices"  # what ON_DEVICES ran on: a kind of device, or `none`

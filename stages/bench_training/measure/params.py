@@ -1,4 +1,4 @@
-"""What `bench_training` reads of params.yaml."""
+"""The params that `bench_training` reads."""
 
 from typing import Annotated
 

@@ -1,7 +1,7 @@
-"""Ways to train, each in a process of its own, timed in turn.
+"""Race training variants: each has its own process, and they alternate.
 
-In each repetition the variants come in another order, and each gives one sample. So no variant's
-allocator, threads or loaders help or hinder another's.
+So no variant's allocator, threads or loaders help or hinder another variant. In each repetition,
+the order differs and each variant gives one sample.
 """
 
 import logging
@@ -28,26 +28,26 @@ from lab.timing.profiler import profile
 from stages.bench_training.measure.loops import TrainingTurns, Turn, turn_of
 from stages.bench_training.measure.variants import TrainingVariant
 
-WARM_UP_STEPS = 2  # of a turn that does not count
-IN_PARTS, STEPS_IN_PARTS = "parts", 2  # a request, and the steps over which their mean is taken
-TRACED_STEPS = 3  # of one that is traced
-COMPILING_SHARE = 0.5  # of the time until a deadline
-LEAST_TO_COMPILE_S = 240  # LeNet's step took two minutes on an H100
+WARM_UP_STEPS = 2  # in the turn that does not count
+IN_PARTS, STEPS_IN_PARTS = "parts", 2  # a request, and the steps that are averaged
+TRACED_STEPS = 3  # in a traced turn
+COMPILING_SHARE = 0.5  # of the time left until a deadline
+LEAST_TO_COMPILE_S = 240  # compiling LeNet's step took two minutes on an H100
 T = TypeVar("T")
 
 
 class UnableError(LabError):
-    """This machine's compilers do not manage a variant; the others race without it."""
+    """This machine's compilers cannot compile a variant; the others race without it."""
 
 
 @dataclass(frozen=True)
 class Race(Generic[T]):
-    """What a race found, by variant; sample i is of start i.
+    """The results of a race, by variant; sample i comes from repetition i.
 
     Attributes:
-        seconds: per step of the turn that counts.
-        parts: what a step consists of, where a variant says it.
-        unable: why those cannot race here that cannot.
+        seconds: per step, in the turn that counts.
+        parts: of a step by kind of operation, for variants with `in_parts`.
+        unable: the reasons why variants cannot race here.
     """
 
     seconds: Mapping[T, Sequence[float]]
@@ -56,14 +56,13 @@ class Race(Generic[T]):
 
 
 def race(variants: Mapping[T, TrainingVariant], starts: int, traces: Path | None = None) -> Race[T]:
-    """Time the variants in turn.
+    """Time the variants alternately, one sample of each per repetition.
 
-    For each start all processes are new: one and the same program can be a quarter faster or slower
-    from one start to the next, which the turns of one process do not show. A start's first round of
-    short turns does not count; the orders of its second one are those of `turns`. There are fewer
-    starts if there is a deadline, of which compilers may take COMPILING_SHARE where that is
-    LEAST_TO_COMPILE_S. The first start's processes are traced into the folder `traces` once all
-    have taken their turns.
+    Each of the `starts` repetitions has new processes: the same program can be a quarter faster or
+    slower in a new process, which turns within one process do not show. The first round, of short
+    turns, does not count; `balanced_turns` orders the second. A deadline may end the repetitions
+    early. Compiling may take COMPILING_SHARE of the time left, and is left out if that is less than
+    LEAST_TO_COMPILE_S. The first repetition's processes are traced into `traces` after their turns.
 
     Raises:
         LabError: a variant's process ended.
@@ -85,7 +84,7 @@ def race(variants: Mapping[T, TrainingVariant], starts: int, traces: Path | None
                 for name in filter(lambda name: _can_be_traced(variants[name]), seconds):
                     if time_left_s() < 0:
                         break
-                    with suppress(LabError):  # a profiler that fails here fails no race
+                    with suppress(LabError):  # a failing profiler must not fail the race
                         _take(processes[name], traces / _file_of(name))
     return Race(seconds, {name: steps for name, steps in parts.items() if steps}, unable)
 
@@ -93,10 +92,10 @@ def race(variants: Mapping[T, TrainingVariant], starts: int, traces: Path | None
 def _warm_up(
     processes: Mapping[T, FreshProcess], variants: Mapping[T, TrainingVariant], compiling: bool
 ) -> dict[T, Reason]:
-    """Have each process take a short turn; returns why those cannot race that cannot.
+    """Have each process take a short turn; return the reasons why variants cannot race.
 
-    A GPU's context takes each a second or two, so there all take it at once. Those that still have
-    to compile come last, each alone: the others are sure to race.
+    Making a GPU's context takes each process a second or two, so on a GPU all do it concurrently.
+    Variants that must compile come last, one by one, so that the others race in any case.
     """
     names = list(processes)
     compiled = [name for name in names if compiling and variants[name].compile != "none"]
@@ -122,24 +121,24 @@ def _warm_up(
 
 
 def _take(process: FreshProcess, wanted: int | Path) -> float:
-    """Seconds per step of a turn of so many steps; of a short one that is traced into a file."""
+    """Return the seconds per step of a turn: of `wanted` steps, or a short one traced to a file."""
     process.send(wanted)
     return float(process.receive())
 
 
 def _can_be_traced(variant: TrainingVariant) -> bool:
-    """Whether its loop is ours, and starts no processes, which torch's profiler of GPUs forbids."""
+    """Return whether the loop is ours, without processes, which torch's GPU profiler forbids."""
     return variant.kind != "lightning" and not variant.num_workers
 
 
 def _file_of(name: object) -> str:
-    """The file of a variant's trace: `lenet-our-loop.json` of ("lenet", "our loop")."""
+    """Name a variant's trace: `lenet-our-loop.json` for ("lenet", "our loop")."""
     return "-".join(re.findall(r"\w+", str(name))) + ".json"
 
 
 @contextmanager
 def _processes(variants: Mapping[T, TrainingVariant]) -> Iterator[dict[T, FreshProcess]]:
-    """The variants' processes, until the context ends."""
+    """Run a process per variant until the context ends."""
     with ExitStack() as stack:
         yield {
             name: stack.enter_context(fresh_process(f"variant {name!r}", serve, variant))
@@ -148,9 +147,9 @@ def _processes(variants: Mapping[T, TrainingVariant]) -> Iterator[dict[T, FreshP
 
 
 def serve(link: Connection, variant: TrainingVariant) -> None:
-    """Be a variant's process: answer numbers of steps with the seconds that one of them took.
+    """Serve a variant: answer a number of steps with the seconds per step.
 
-    The first request is a number; a later one may be a file for a trace, or IN_PARTS.
+    The first request is a number; a later one may be a path for a trace, or IN_PARTS.
     """
     logging.disable(logging.WARNING)
     silence_stdout()
@@ -160,11 +159,11 @@ def serve(link: Connection, variant: TrainingVariant) -> None:
 
         serve_lightning(variant, link)
         return
-    steps = link.recv()  # before it is asked it leaves the processor to the others
+    steps = link.recv()  # until asked, leave the CPU to the others
     try:
         turn = turn_of(variant)
         answer: object = turn(steps)  # a net is compiled when it is first called
-    except Exception as error:  # whatever a compiler of this machine does not manage
+    except Exception as error:  # whatever this machine's compilers raise
         if variant.compile == "none":
             raise
         cause = error.__cause__ if isinstance(error, MachineError) else error
@@ -182,7 +181,7 @@ def serve(link: Connection, variant: TrainingVariant) -> None:
 
 
 def _traced(turn: Turn, path: Path) -> float:
-    """Take a short turn under the profiler; Chrome and Perfetto show what it writes."""
+    """Take a short turn under the profiler; write a trace that Chrome and Perfetto open."""
     with profile(use_device="cuda" if torch.cuda.is_available() else None, use_kineto=True) as seen:
         seconds = turn(TRACED_STEPS)
     seen.export_chrome_trace(str(path))

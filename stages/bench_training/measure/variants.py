@@ -25,20 +25,22 @@ from stages.bench_training.measure import names
 from stages.bench_training.measure.params import TrainingParams
 
 LR = 0.01
-IN_GRAPHS: Compile = "max-autotune-no-cudagraphs"  # since the whole step is one
+IN_GRAPHS: Compile = "max-autotune-no-cudagraphs"  # the whole step is one CUDA graph
 
 
 class TrainingVariant(RunParams):
-    """A recipe, and what a process does with it in its turns of `steps` steps (or an epoch's).
+    """A recipe, and what its process does in a turn of `steps` steps (at most an epoch's).
 
-    kind: `book`, the notes' loop; `lightning`, PyTorch Lightning with the same loader; `example`,
-    the loop of PyTorch's MNIST example with it; `plain`, a loop over float images in memory, as one
-    writes it without this project; `engine`, training's own step by the recipe's strategy, on its
-    devices in one process; `loop`, the notes' step on them, one after the other; `arithmetic` and
-    `copies`, whose turns give seconds per GFLOP and per GB.
-    num_workers: processes that load, of `book` and `lightning`.
-    width: so many times LeNet's channels and hidden units.
-    in_parts: also time what a step consists of, of an `engine` on one device.
+    Attributes:
+        kind: `book`, the notes' loop; `lightning`, PyTorch Lightning with the same loader;
+            `example`, the loop of PyTorch's MNIST example with the same loader; `plain`, a loop
+            over float images in memory, as one writes it without this project; `engine`, this
+            project's training step with the recipe's strategy, on its devices in one process;
+            `loop`, the notes' step on these devices, sequentially; `arithmetic` and `copies`: turns
+            give seconds per GFLOP and per GB.
+        num_workers: the loader's processes, for `book`, `lightning` and `example`.
+        width: a factor for LeNet's channels and hidden units.
+        in_parts: also time the parts of a step, for an `engine` on one device.
     """
 
     kind: Literal["book", "lightning", "example", "plain", "engine", "loop", "arithmetic", "copies"]
@@ -50,13 +52,13 @@ class TrainingVariant(RunParams):
     in_parts: bool = False
 
     def devices(self) -> list[torch.device]:
-        """GPUs by number, or the CPU as often."""
+        """Return `num_gpus` devices: GPUs by number, or the CPU repeated."""
         if self.device == "cuda":
             return [torch.device("cuda", i) for i in range(self.num_gpus)]
         return [torch.device(self.device)] * self.num_gpus
 
     def make_net(self) -> nn.Module:
-        """The net that the variant trains, on the CPU."""
+        """Make the net that the variant trains, on the CPU."""
         generator = torch.Generator().manual_seed(0)
         return LeNet(generator, self.width) if self.width > 1 else MODELS[self.net](generator)
 
@@ -66,9 +68,9 @@ Variants = dict[tuple[str, str], TrainingVariant]  # by experiment and name
 
 @dataclass(frozen=True)
 class Machine:
-    """What there is to train on: `share` of the `cores` are the threads of one virtual device.
+    """The devices to train on; a virtual device has `share` of the `cores` as threads.
 
-    Without instructions for bfloat16 (`bf16`) a large product takes minutes in it.
+    Without instructions for bfloat16 (`bf16`), a large matrix multiplication in it takes minutes.
     """
 
     device: Literal["cpu", "cuda"]
@@ -79,21 +81,21 @@ class Machine:
 
     @property
     def two_devices(self) -> DeviceKind | None:
-        """The kind of the two devices that there are; one GPU is none."""
+        """Return the kind of the two devices; None with a single GPU."""
         if self.gpus == 0:
             return "cpu-virtual"
         return "cuda" if self.gpus > 1 else None
 
 
 def variants_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Variants:
-    """What takes part; with `p.peers` the slow variants, too."""
+    """Return the variants of the race; `p.peers` adds the slow ones."""
     lenet = _engine(names.LENET, p.lenet_batch_size, p.lenet_steps, machine)
     resnet = _engine(names.RESNET18, p.resnet_batch_size, p.resnet_steps, machine)
     notes = by_the_notes(p, machine)
     variants = {(names.LENET, names.BY_THE_NOTES[notes_workers]): notes[notes_workers]}
     variants |= {(names.LENET, name): variant for name, variant in _variants(lenet, p).items()}
     variants[names.LENET, again(names.ENGINE)] = lenet
-    # on a processor a step takes a hundred times as long as to load its batch
+    # on a CPU, a step takes a hundred times as long as loading its batch
     workers = notes_workers if machine.gpus else 0
     by_notes = resnet.but(kind="book", num_workers=workers)
     variants[names.RESNET18, names.BY_THE_NOTES[workers]] = by_notes
@@ -124,13 +126,13 @@ def variants_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Vari
 
 
 def by_the_notes(p: TrainingParams, machine: Machine) -> dict[int, TrainingVariant]:
-    """The notes' loop on LeNet, by the workers of its loader."""
+    """Return the notes' loop on LeNet, by its loader's number of workers."""
     lenet = _engine(names.LENET, p.lenet_batch_size, p.lenet_steps, machine)
     return {n: lenet.but(kind="book", num_workers=n) for n in names.BY_THE_NOTES}
 
 
 def lacking(p: TrainingParams, machine: Machine) -> list[Measurement]:
-    """Why variants that were asked for do not take part."""
+    """Return rows that say why variants do not take part."""
     kind: DeviceKind = "cuda" if machine.gpus else "cpu"
     skipped = []
     if p.compile and (missing := missing_for_compile()):
@@ -156,12 +158,11 @@ def lacking(p: TrainingParams, machine: Machine) -> list[Measurement]:
 
 
 def has_lightning() -> bool:
-    """Whether the optional package is installed."""
     return find_spec("lightning") is not None
 
 
 def _engine(net: str, batch_size: int, steps: int, machine: Machine) -> TrainingVariant:
-    """In torch's own arithmetic, like the notes' loop."""
+    """Return our loop in torch's default precision, as in the notes' loop."""
     recipe = {"net": net, "batch_size": batch_size, "lr": LR, "precision": "default"}
     return TrainingVariant(
         **NOTES.model_dump() | recipe,
@@ -173,7 +174,7 @@ def _engine(net: str, batch_size: int, steps: int, machine: Machine) -> Training
 
 
 def _variants(variant: TrainingVariant, p: TrainingParams) -> dict[str, TrainingVariant]:
-    """The engine, and what it becomes by other precisions, by a compiler, by a GPU's graphs."""
+    """Return our loop as it is, in other precisions, compiled, and on a GPU as CUDA graphs."""
     compiled = p.compile and not missing_for_compile()
     if variant.device != "cuda":
         in_parts, by_compiler = variant.but(in_parts=True), variant.but(compile="default")
@@ -198,7 +199,7 @@ def _variants(variant: TrainingVariant, p: TrainingParams) -> dict[str, Training
 
 
 def _on_devices(lenet: TrainingVariant, p: TrainingParams, machine: Machine) -> Variants:
-    """One and two devices: the notes' net, and a wider one."""
+    """Return the variants on one and two devices, for the notes' net and a wider one."""
     if machine.two_devices is None:
         return {}
     one = lenet.but(threads=machine.share)

@@ -1,4 +1,4 @@
-"""The figures and tables of the page on the speed of training."""
+"""Figures and tables of the page on training speed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from lab.results.stats import Summary, summarise
 from stages.bench_training.findings import ON_DEVICES, limit_of, parts_of, shortest_ms
 from stages.bench_training.measure import names
 
-COMPARISONS = {  # what is held against what, by finding
+COMPARISONS = {  # what is compared, by finding
     "lenet_fp32_speedup": "our loop relative to the notes' loop, LeNet",
     "resnet18_fp32_speedup": "our loop relative to the notes' loop, ResNet-18",
     "over_plain": "our loop relative to a plain PyTorch loop over float images in memory",
@@ -36,7 +36,7 @@ COMPARISONS = {  # what is held against what, by finding
 
 @dataclass(frozen=True)
 class VariantRow:
-    """A variant's time, of which a step has so many images."""
+    """A variant's step time at one batch size."""
 
     net: str
     variant: str
@@ -45,7 +45,7 @@ class VariantRow:
 
     @property
     def epoch_s(self) -> float:
-        """Seconds of an epoch of so many steps."""
+        """Return the seconds per epoch at this step time."""
         return -(-FASHION_COUNTS["train"] // self.batch) * self.step.median / 1e3
 
 
@@ -56,14 +56,14 @@ LIMITS = dict(
         strict=True,
     )
 )
-LEAST_WRITTEN = 5  # percent of a bar, which holds its number
-PRECISION_OF = {names.ENGINE: "fp32", names.BF16: "bf16"}  # of the loops that are told in parts
+LEAST_WRITTEN = 5  # percent of a bar, to have room for its number
+PRECISION_OF = {names.ENGINE: "fp32", names.BF16: "bf16"}  # of the loops that are shown in parts
 FORMATS = {"fp32": "float32", "tf32": "TensorFloat-32", "bf16": "bfloat16"}
 
 
 @dataclass(frozen=True)
 class OperationKind:
-    """A kind of operation in a step, its time and the least that it could take, in ms."""
+    """A kind of operation in a step: its time and its lower bound, in ms."""
 
     kind: str
     ms: float
@@ -75,11 +75,11 @@ class StepInParts:
     """A step of our loop in parts.
 
     Attributes:
-        title: which.
+        title: its network and precision.
         parts: its kinds of operations, the longest first.
-        ms: it takes.
-        limit: what bounds it: ms of its arithmetic at the peak, what empty places in vectors add,
-            and what reads and writes add.
+        ms: its time.
+        limit: what bounds it: ms of arithmetic at the peak, then what empty places in vectors and
+            what reads and writes add.
     """
 
     title: str
@@ -89,12 +89,12 @@ class StepInParts:
 
     @property
     def in_kernels(self) -> float:
-        """The share of the step in its operations; Python takes the rest."""
+        """Return the share of the step spent in operations; Python takes the rest."""
         return min(1.0, sum(part.ms for part in self.parts) / self.ms)
 
 
 def steps_in_parts(results: Results) -> list[StepInParts]:
-    """The steps of one device, by network and precision, as far as they were timed in parts."""
+    """Return the steps that were timed in parts, by network and precision."""
     return [
         step
         for net, title in TITLES.items()
@@ -106,7 +106,7 @@ def steps_in_parts(results: Results) -> list[StepInParts]:
 def in_parts(
     results: Results, net: str, loop: str, precision: str, title: str
 ) -> StepInParts | None:
-    """A loop's step in parts, if it was timed."""
+    """Return a loop's step in parts; None if it was not timed."""
     limit = limit_of(results, net, precision)
     if not limit.with_bytes:
         return None
@@ -144,7 +144,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
 
 
 def peaks(found: Findings) -> list[dict[str, object]]:
-    """What of the peak and of its limit a step reaches, by network and arithmetic."""
+    """Return the shares of the peak and of its limit that a step reaches, by net and precision."""
     rows = (
         {
             "what": f"{title}, {in_words}",
@@ -182,12 +182,11 @@ def figures(results: Results, found: Findings) -> list[Figure]:
 
 
 def experiments_in_words() -> dict[str, str]:
-    """The networks that are trained on devices of one process."""
+    """Return the titles of the experiments on one and two devices."""
     return {names.NOTES_LENET: "LeNet", names.WIDE: say("LeNet, wider")}
 
 
 def table(results: Results) -> list[VariantRow]:
-    """All variants, by network."""
     titles = {**TITLES, **experiments_in_words()}
     return [
         VariantRow(title, translation(found.variant), int(found.x), found.summary)
@@ -197,7 +196,7 @@ def table(results: Results) -> list[VariantRow]:
 
 
 def timed(results: Results, experiment: str) -> list[Measurement]:
-    """An experiment's variants."""
+    """Return the rows of an experiment's measured variants."""
     return [
         results.series(experiment, name)[0]
         for name in results.variants(experiment)
@@ -206,12 +205,12 @@ def timed(results: Results, experiment: str) -> list[Measurement]:
 
 
 def times(results: Results, net: str) -> dict[str, Sequence[float]]:
-    """The samples of each variant's step in ms."""
+    """Return the samples of each variant's step, in ms."""
     return {in_two_lines(translation(m.variant)): m.values for m in timed(results, net)}
 
 
 def draw_limits(steps: Sequence[StepInParts], path: Path) -> None:
-    """Each step as a bar: what bounds it, one thing after the other, and what is left."""
+    """Draw each step as a stacked bar: the shares of what bounds it, and the rest."""
     with style.figure(path, style.WIDTH, plots.FRAME + plots.ROW * (len(steps) + 1)) as fig:
         axes = fig.add_subplot()
         axes.set_xlabel(say("Share of the step (%)"))
@@ -235,6 +234,6 @@ def draw_limits(steps: Sequence[StepInParts], path: Path) -> None:
 
 
 def shares_of(step: StepInParts) -> list[float]:
-    """The shares of a step in percent: what bounds it, and what is left."""
+    """Return a step's shares in percent: what bounds it, and the rest."""
     parts = [*step.limit, max(0.0, step.ms - sum(step.limit))]
     return [100 * ms / sum(parts) for ms in parts]
