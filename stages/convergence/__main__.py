@@ -26,8 +26,8 @@ from stages.convergence.measure.time_per_image import NOTES_SIDE, measure_times
 def measure(
     p: ConvergenceParams, devices: Devices, train: Split, test: Split, seed: int
 ) -> list[Measurement]:
-    """What does not depend on the clock: epochs to the target, and short runs."""
-    torch.backends.cudnn.deterministic = True  # the same seed, the same bits
+    """Measure what does not depend on the clock: epochs to the target, and short runs."""
+    torch.backends.cudnn.deterministic = True  # the same seed gives the same bits
     [device] = devices.devices
     train_set, test_set = (small_images(split, p.image_side, device) for split in (train, test))
     trainers = [
@@ -47,7 +47,7 @@ def measure(
 
 
 def settings(p: ConvergenceParams) -> Metrics:
-    """What the page names, and claims need."""
+    """Return the settings for page and claims."""
     found: dict[str, float | str] = {
         "image_side": p.image_side,
         "train_images": p.train_images,

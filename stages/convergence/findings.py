@@ -1,4 +1,4 @@
-"""The numbers that convergence's rows give, each derived once."""
+"""The numbers derived from convergence's rows."""
 
 from dataclasses import replace
 
@@ -40,7 +40,7 @@ METRICS = (
     "resnet18_diverged_percent",
 )
 SMALLEST, LARGE, VERY_LARGE = 64, 256, 4096  # images; LARGE: on four devices of SMALLEST each
-STALE = 3  # steps: of four workers
+STALE = 3  # steps, as with four workers
 TIMES_THE_EPOCHS = "times as many epochs"
 
 Runs = tuple[str, int]  # of LeNet: the variant, the batch size
@@ -55,12 +55,11 @@ def findings(results: Results) -> dict[str, Finding]:
         return results.samples(experiment, variant, net=LENET, batch_size=batch_size)
 
     def share(few: Runs, many: Runs, unit: str) -> Finding:
-        """The epochs of some runs in percent of others', by seed.
+        """Return the epochs of `few` in percent of the epochs of `many`, by seed.
 
-        A run of the others that did not reach the target within the budget would have needed more,
-        how much is not known: its share lies between 0 and that at the budget. The interval's
-        lower end is that of the smallest shares, its upper end and the value are those of the
-        largest.
+        A run of `many` that missed the target would have needed more than the budget, so its share
+        lies between 0 and the share at the budget. The smallest shares give the interval's lower
+        end, the largest give the value and the upper end.
         """
         reached = of_runs("reached", few).values
         if missed := len(reached) - sum(reached):
@@ -76,12 +75,12 @@ def findings(results: Results) -> dict[str, Finding]:
         return replace(above, low=below.low) if below else below
 
     def times(many: Runs, few: Runs) -> Finding:
-        """How many times the epochs of some runs others take, by seed; a cut one its budget."""
+        """Return the ratio of epochs, `many` to `few`, by seed; a miss counts the whole budget."""
         more, fewer = (of_runs("epochs", each) for each in (many, few))
         return ratio(more, fewer, TIMES_THE_EPOCHS, Over.SEEDS, better="less")
 
     def on_devices(times: Finding) -> Finding:
-        """How many times as fast devices reach the target that split a batch, a small one each."""
+        """Return the speed-up to the target of devices that split a batch, a small batch each."""
         value, low, high = (large / small / x for x in (times.value, times.high, times.low))
         return replace(times, value=value, low=low, high=high, unit=AS_FAST, better="more")
 
@@ -140,19 +139,19 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def batch_sizes(results: Results) -> tuple[int, int]:
-    """LeNet's smallest batch, and the next one."""
+    """Return LeNet's two smallest batch sizes."""
     sizes = [int(m.columns["batch_size"]) for m in results.series("epochs", FIXED, net=LENET)]
     return (sizes[0], sizes[1]) if len(sizes) > 1 else (SMALLEST, LARGE)
 
 
 def oldest_gradients(results: Results) -> int:
-    """How many steps the oldest gradients of the short runs are old."""
+    """Return the age in steps of the oldest gradients in the short runs."""
     ages = (int(m.columns["staleness"]) for m in results.series("short_run", PLAIN))
     return max(ages, default=STALE)
 
 
 def failed(results: Results, net: str) -> dict[str, Finding]:
-    """The shares of a net's runs, of whatever variant, that missed the target, and diverged."""
+    """Return the shares of a net's runs, over all variants, that missed the target or diverged."""
     reached, diverged = (
         [
             value

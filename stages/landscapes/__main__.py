@@ -18,7 +18,6 @@ from stages.landscapes.measure.risks import argmin_gaps, overfitting, risk_minim
 
 
 def measure(params: LandscapeParams, table: objectives.Array, seed: int) -> list[Measurement]:
-    """All experiments."""
     rng = np.random.default_rng(seed)
     return [
         *risk_minima(),
@@ -32,7 +31,7 @@ def measure(params: LandscapeParams, table: objectives.Array, seed: int) -> list
 
 
 def main() -> None:
-    """Measure, and write rows and what follows; they are the same on any machine."""
+    """Measure and write the results; they are the same on any machine."""
     params = load(Params)
     measured = measure(params.landscapes, read_airfoil(), params.seed)
     folder = REPORTS / "landscapes"

@@ -1,11 +1,11 @@
-"""Keep the weights that did best on data that they were not trained on."""
+"""Keep the weights that did best on data they were not trained on."""
 
 import copy
 
 import torch
 
 X = torch.randn(400, 30)
-# one of 30 features tells something
+# only one of 30 features matters
 y = X[:, :1] + torch.randn(400, 1)
 net = torch.nn.Linear(30, 1)
 sgd = torch.optim.SGD(net.parameters(), lr=0.05)

@@ -1,4 +1,4 @@
-"""The numbers that landscapes' rows give, each derived once."""
+"""The numbers derived from landscapes' rows."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from lab.results.measurements import Results
 
 METRICS = ("gap_exponent", "escape_steps_gd_from_a_millionth")
 LAST_STEP = 100_000
-NEAR = 1e-6  # from the line on which descent stays
+NEAR = 1e-6  # to the line that descent never leaves
 FEW, MANY = 2, 10  # dimensions
 
 
@@ -60,7 +60,7 @@ def findings(results: Results) -> dict[str, Finding]:
         "cube_lower_percent": exact(
             results.samples("around_the_saddle", "x³") * 100, "% of the neighbors are lower"
         ),
-        # a share may be 0, a `ratio` may not
+        # a share may be 0, but a `ratio` may not
         "ways_down": median(many_down / few_down, "times the share in 2 dimensions", Over.SEEDS),
         "escape_steps_gd_from_a_millionth": escape_steps("GD"),
         "escape_steps_momentum_from_a_millionth": escape_steps("momentum 0.9"),
@@ -72,7 +72,7 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def exponent(x: Sequence[float], y: Samples) -> Samples:
-    """With which y grows like a power of x."""
+    """Return p such that y grows like x^p."""
     if not y:
         return y
     return replace(y, values=(float(np.polyfit(np.log(x), np.log(y.values), 1)[0]),))

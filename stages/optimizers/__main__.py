@@ -20,7 +20,7 @@ from stages.optimizers.measure.regression import Problem
 
 
 def measure(params: OptimizerParams, table: Problem, seed: int) -> list[Measurement]:
-    """All experiments but the times; the same bits from the same seed."""
+    """Run all experiments except the times; the same seed gives the same bits."""
     seeds = range(seed, seed + 2 * params.num_seeds)  # the second half chooses the rates
     problems = {
         "airfoil": table,
@@ -62,7 +62,7 @@ def _sweeps(
 
 
 def main() -> None:
-    """Time steps in fresh processes, measure all else once, and write the results."""
+    """Time steps in fresh processes, measure the rest once, and write the results."""
     params = load(Params)
     devices = processor(threads_per_device(1, params.devices.cpu_threads, usable_cores()))
     benchmark = Benchmark("optimizers", devices)

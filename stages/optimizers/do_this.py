@@ -4,7 +4,7 @@ import torch
 from torch.optim import SGD, Adagrad, Adam
 
 Maker = type[SGD | Adagrad | Adam]
-scales = torch.logspace(0, -1.5, 20)  # of 20 features
+scales = torch.logspace(0, -1.5, 20)  # one per feature
 
 
 def loss_after(make: Maker, lr: float, seed: int) -> float:

@@ -1,4 +1,4 @@
-"""The numbers that optimizers' rows give, each derived once."""
+"""The numbers derived from optimizers' rows."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -24,7 +24,7 @@ METRICS = (
     "starts_where_adagrad_2_ends_lower_percent_turned_0",
     "starts_where_adagrad_2_ends_lower_percent_turned_45",
 )
-OF_TIMES = False  # the page tells none
+OF_TIMES = False  # the page shows no times
 EXCESS = "times the excess loss"
 AS_THE_NOTES = (("momentum 0.9", 0.005), ("AdaGrad", 0.1), ("Adam", 0.01))  # learning rates
 
@@ -44,7 +44,7 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def momentum(results: Results) -> dict[str, Finding]:
-    """What momentum averages, and where it is stable (12.6)."""
+    """Return momentum's averages and its stability (12.6)."""
     samples = results.samples
     sums = [samples("geometric_sum", name) for name in ("summed", "the notes' formula")]
     boundary = [samples("stability_boundary", name) for name in ("measured", "2 + 2β")]
@@ -71,7 +71,7 @@ def momentum(results: Results) -> dict[str, Finding]:
 
 
 def notes_runs(results: Results) -> dict[str, Finding]:
-    """How the versions of the notes' runs on airfoil differ after two epochs."""
+    """Compare versions of the notes' airfoil runs after two epochs."""
 
     def after(rule: str, rate: float, version: str = "from scratch") -> Samples:
         return results.samples("airfoil_runs", rule, 2, rate=rate, batch_size=10, version=version)
@@ -96,7 +96,7 @@ def notes_runs(results: Results) -> dict[str, Finding]:
 
 
 def adagrad_starts(results: Results) -> dict[str, Finding]:
-    """From how many starting directions AdaGrad ends lower, in percent (12.7)."""
+    """Return the percentage of starting directions from which AdaGrad ends lower (12.7)."""
 
     def ends(rule: str, rate: float, turned: int = 0) -> Samples:
         return results.samples("starts", rule, rate=rate, turned=turned)
@@ -122,12 +122,12 @@ def adagrad_starts(results: Results) -> dict[str, Finding]:
 
 
 def adagrad(results: Results) -> dict[str, Finding]:
-    """How AdaGrad's steps shrink, what one takes, and what it does for rare features (12.7)."""
+    """Return how AdaGrad's steps shrink, a step's time, and the gain on rare features (12.7)."""
     samples = results.samples
     trace = [samples("trace", "AdaGrad", rate=0.4, coordinate=axis) for axis in ("x1", "x2")]
 
     def error(rule: str, features: str) -> Samples:
-        """What is left of these features' squared error."""
+        """Return the remaining share of these features' squared error."""
         return samples("group_errors", rule, features=features)
 
     def rare_left(rule: str) -> Finding:
@@ -158,14 +158,14 @@ def adagrad(results: Results) -> dict[str, Finding]:
 
 
 def adam(results: Results) -> dict[str, Finding]:
-    """What Adam's epsilon and its correction of the bias are worth (12.10)."""
+    """Return the effects of Adam's epsilon and of its bias correction (12.10)."""
 
     def with_epsilon(problem: str, epsilon: float) -> Samples:
-        """Adam's excess at its best rate."""
+        """Return Adam's excess at its best rate."""
         return results.samples("epsilons", "Adam", epsilon, problem=problem)
 
     def corrected(epochs: int, rule: str, **columns: Cell) -> Samples:
-        """A rule's excess, each seed's mean of many runs."""
+        """Return a rule's excess, for each seed the mean of many runs."""
         return results.samples("bias_correction", rule, epochs, **columns)
 
     def rmsprop_over_adam(decay: float) -> Finding:
@@ -181,7 +181,7 @@ def adam(results: Results) -> dict[str, Finding]:
         for each in PROBLEMS
     ]
     of_torch = [with_epsilon(each, 1e-8) / with_epsilon(each, 1e-6) for each in PROBLEMS]
-    return {  # of epsilon: the largest ratio over problems, for each seed
+    return {  # for epsilon: each seed's largest ratio over the problems
         "notes_epsilon_over_the_best": over_seeds(combine(max, *of_notes), EXCESS),
         "torchs_epsilon_over_the_notes": over_seeds(combine(max, *of_torch), EXCESS),
         "rmsprop_over_adam_at_09": rmsprop_over_adam(0.9),
@@ -192,7 +192,7 @@ def adam(results: Results) -> dict[str, Finding]:
 
 
 def best_rates(results: Results) -> dict[str, Finding]:
-    """How optimizers compare at their best learning rates, which other seeds have chosen."""
+    """Compare optimizers at their best learning rates, which other seeds chose."""
 
     def best(problem: str, rule: str) -> Samples:
         return results.samples("best_rate", rule, problem=problem)
@@ -232,7 +232,7 @@ def best_rates(results: Results) -> dict[str, Finding]:
 
 
 def cost_of_a_tenth(results: Results, rule: str) -> Samples:
-    """The excess on airfoil at a tenth of the best rate, over that at the best."""
+    """Return the excess on airfoil at a tenth of the best rate relative to the best rate."""
     best = results.one("best_rate", rule, problem="airfoil")  # other seeds chose the rate
     tenth = best.x / 10 if best else 0.0
     rates = results.xs("rates", rule, problem="airfoil")
@@ -242,7 +242,7 @@ def cost_of_a_tenth(results: Results, rule: str) -> Samples:
 
 
 def of_whole(function: Callable[..., float], *series: Samples) -> Samples:
-    """The one number that a function makes of series, each with all its samples."""
+    """Apply a function to whole series; return its one number as a sample."""
     kinds = frozenset().union(*(each.device_kinds for each in series))
     lacking = next((each.missing for each in series if each.missing), None)
     found = () if lacking else (function(*(each.values for each in series)),)
@@ -250,16 +250,15 @@ def of_whole(function: Callable[..., float], *series: Samples) -> Samples:
 
 
 def last_step_over_first(x1: Sequence[float], x2: Sequence[float]) -> float:
-    """The length of a trace's last step over that of its first."""
+    """Return the length of a trace's last step relative to its first step."""
     first, last = (hypot(x1[i] - x1[i - 1], x2[i] - x2[i - 1]) for i in (1, -1))
     return last / first
 
 
 def farthest_apart(numbers: Sequence[float], others: Sequence[float]) -> float:
-    """The largest difference between counterparts."""
     return max(abs(a - b) for a, b in zip(numbers, others, strict=True))
 
 
 def last_error(numbers: Sequence[float], others: Sequence[float]) -> float:
-    """By how many percent of the last number its counterpart is off."""
+    """Return the relative error of the last number's counterpart, in percent."""
     return 100 * abs(others[-1] / numbers[-1] - 1)

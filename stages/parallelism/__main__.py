@@ -24,21 +24,21 @@ from stages.parallelism.measure.params import Params
 
 
 def measure_once(params: Params) -> Iterator[Measurement]:
-    """All that is counted."""
+    """Yield everything counted, not timed."""
     p = params.parallelism
     images = read_fashion_mnist("train").first(p.batch_sizes[-1])
     yield from count(params, resolve(max(p.num_devices), params.devices), images)
 
 
 def count(params: Params, devices: Devices, images: Split) -> Iterator[Measurement]:
-    """What the kinds by hand and the all-reduces cost, and the networks' FLOP per byte."""
-    torch.backends.cudnn.deterministic = True  # the same seed, the same bits
+    """Yield the costs of the kinds and the all-reduces, and the networks' FLOP per byte."""
+    torch.backends.cudnn.deterministic = True  # the same seed gives the same bits
     p, seed = params.parallelism, params.seed
     yield from measure_lenet(p, devices, images, seed)
     yield from measure_dense(p, devices, seed)
     yield from measure_allreduce(p.num_devices, seed)
     yield from measure_networks()
-    synchronize(devices.devices)  # nothing is at work while the machine's speed is looked at
+    synchronize(devices.devices)  # nothing may run while the machine's speed is checked
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""From how many images per step on data parallelism sends less than a pipeline of two parts."""
+"""Find the images per step above which data parallelism sends less than a two-part pipeline."""
 
 import torch
 from torch import nn
@@ -19,5 +19,5 @@ gradients = sum(p.nbytes for p in parameters)
 activations = first(image).nbytes
 print(f"gradients: {gradients / 1000:.1f} kB a step")
 print(f"activations: {activations / 1000:.1f} kB an image")
-# on two devices either is sent twice, so a factor of 2 cancels
+# on two devices each is sent twice, so a factor of 2 cancels
 print(f"as much at {gradients / activations:.0f} images a step")

@@ -1,4 +1,4 @@
-"""The numbers that parallelism's rows give, each derived once."""
+"""The numbers derived from parallelism's rows."""
 
 from dataclasses import replace
 from math import isnan
@@ -31,7 +31,7 @@ from stages.parallelism.measure.schedule import idle_share, schedule
 
 METRICS = ("pipeline_idle_by_flop_percent", INCEPTION_OVER_RESNET, RESNET_OVER_ALEXNET)
 OF_TIMES = False  # bytes are counted
-FEW = 2  # micro-batches, to compare with
+FEW = 2  # micro-batches, for comparison
 ROUNDING_UNITS, TIMES_THE_NEXT = "float64 rounding units", "times the next network's"
 
 
@@ -83,26 +83,26 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def farthest(counted: Samples, target: float, unit: str) -> Finding:
-    """The number that lies farthest from `target`."""
+    """Return the number farthest from `target`."""
     ordered = sorted(counted.values, key=lambda number: (isnan(number), abs(number - target)))
     return exact(replace(counted, values=tuple(ordered[-1:])), unit)
 
 
 def device_counts(results: Results) -> list[int]:
-    """Over how many devices LeNet is split, from the fewest."""
+    """Return the numbers of devices that LeNet is split over, ascending."""
     found = results.series("sent", DATA, net=LENET)
     return sorted({int(m.columns["devices"]) for m in found})
 
 
 def longest_pipeline(results: Results) -> tuple[int, int]:
-    """The most devices of a pipeline, and the most micro-batches; none where none was measured."""
+    """Return a pipeline's most devices and most micro-batches; (0, 0) if none was measured."""
     found = results.series("idle by FLOP", PIPELINE)
     counts = [(int(m.columns["devices"]), int(m.columns["micro_batches"])) for m in found]
     return max(counts, default=(0, 0))
 
 
 def idle_percent(devices: int, micro_batches: int) -> Finding:
-    """The share of the time that devices wait, if their parts take equally long."""
+    """Return the share of time that devices wait, if their parts take equally long."""
     if not devices:
         return missing(Reason(NOT_MEASURED, "a pipeline"), "%")
     idle = idle_share(schedule([1.0] * devices, micro_batches))
@@ -110,9 +110,10 @@ def idle_percent(devices: int, micro_batches: int) -> Finding:
 
 
 def crossing_batch(results: Results, kind: str, devices: int) -> Finding:
-    """The batch from which on a kind sends more for LeNet than data parallelism.
+    """Return the batch size above which a kind sends more for LeNet than data parallelism.
 
-    A line through its two batches, however many micro-batches these are cut into, meets a level.
+    The line through the kind's two batch sizes meets data parallelism's constant there, for any
+    number of micro-batches.
     """
     sent = results.series("sent", kind, net=LENET, devices=devices)
     if not sent:

@@ -26,7 +26,7 @@ from stages.replicas.measure.training import measure_accuracy, measure_variants
 def measure(
     params: Params, devices: Devices, train_set: LabelledImages, test_set: LabelledImages
 ) -> list[Measurement]:
-    """The notes' short cells, the variants step by step, batch norm, whole trainings if asked."""
+    """Measure the notes' cells, the variants step by step, batch norm, and accuracies if asked."""
     p, seed, (images, labels) = params.replicas, params.seed, train_set
     order = torch.arange(p.num_steps * p.batch_size) % len(labels)
     batches = [(images[rows], labels[rows]) for rows in order.split(p.batch_size)]
@@ -41,7 +41,7 @@ def measure(
 
 
 def recipe(params: ReplicaParams) -> Metrics:
-    """What LeNet was trained with, and how long LeNet with batch norm."""
+    """Return the settings of LeNet's trainings, without and with batch norm."""
     return {
         "accuracy_epochs": params.accuracy.num_epochs if params.accuracy.num_seeds else 0,
         "accuracy_train_images": params.accuracy.train_images,
@@ -65,7 +65,7 @@ def main() -> None:
     conditions: Metrics = {
         "dataset": dataset_name(),
         "num_devices": params.replicas.num_devices,
-        "two_devices": devices.kind,  # on which an accuracy is computed; all else is the CPU's
+        "two_devices": devices.kind,  # an accuracy is computed on these; all else is on the CPU
         **recipe(params.replicas),
     }
     write_results("replicas", measured, conditions, findings)

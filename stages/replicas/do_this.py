@@ -9,7 +9,7 @@ from torch import Tensor
 def wrong(data: list[Tensor]) -> None:
     total = torch.stack(data).sum(0)
     for i in range(len(data)):
-        data[i] = total  # changes the list alone
+        data[i] = total  # changes only the list
 
 
 def right(data: list[Tensor]) -> None:
@@ -20,7 +20,7 @@ def right(data: list[Tensor]) -> None:
 
 def drift(all_reduce: Callable[[list[Tensor]], None]) -> float:
     a = torch.zeros(4, requires_grad=True)
-    b = torch.zeros(4, requires_grad=True)  # a.to may copy nothing
+    b = torch.zeros(4, requires_grad=True)  # a.to may return a itself
     sgd = torch.optim.SGD([a, b], lr=0.1)
     for _ in range(20):
         sgd.zero_grad()

@@ -1,4 +1,4 @@
-"""The numbers that replicas's rows give, each derived once."""
+"""The numbers derived from replicas' rows."""
 
 from lab.results.findings import POINTS, Finding, Over, Samples, combine, difference, exact, median
 from lab.results.measurements import Results
@@ -21,7 +21,6 @@ IN_A_STATISTIC = "in a running statistic (largest difference)"
 
 def findings(results: Results) -> dict[str, Finding]:
     def at_the_end(experiment: str, variant: str) -> Samples:
-        """The difference after the last step."""
         last = max(results.xs(experiment, variant), default=None)
         return results.samples(experiment, variant, last)
 
@@ -39,14 +38,14 @@ def findings(results: Results) -> dict[str, Finding]:
         return median(samples, "% of the gradient's norm", Over.SEEDS)
 
     def accuracy(variant: str) -> Samples:
-        """That of the first replica, which the notes test."""
+        """Return the first replica's accuracy: the notes test only this one."""
         return results.samples("accuracy", variant, replica=1)
 
     def as_one_device(variant: str) -> Finding:
         return difference(accuracy(variant), accuracy(ONE_DEVICE), POINTS, better="more")
 
     def that_run(*programs: str) -> Samples:
-        """How many of the notes' programs run without a GPU."""
+        """Count the notes' programs that run without a GPU."""
         each = (results.samples("without_gpu", program) for program in programs)
         return combine(lambda *ran: sum(ran), *each)
 

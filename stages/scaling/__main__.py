@@ -15,7 +15,7 @@ from stages.scaling.measure.ranks import measure
 def main() -> None:
     params = load(Params)
     devices = for_ranks(params.scaling.world_sizes, params.devices)
-    # more ranks than there are GPUs are left out
+    # leave out more ranks than there are GPUs
     world_sizes = [n for n in params.scaling.world_sizes if n <= len(devices.devices)]
     benchmark = Benchmark("scaling", devices)
     in_ranks = on_ranks(max(world_sizes), devices)

@@ -1,4 +1,4 @@
-"""How much of a step's all-reduce does not overlap: the difference to a step without one."""
+"""Measure how much of a step's all-reduce does not overlap: compare with a step without one."""
 
 import time
 from contextlib import nullcontext

@@ -1,4 +1,4 @@
-"""The numbers that scaling's rows give, each derived once."""
+"""The numbers derived from scaling's rows."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -41,8 +41,8 @@ METRICS = (
     "unseen_error_percent",
 )
 NETS = tuple(NOTES_IMAGES)
-EQUAL_IMAGES = 128  # of each device, whatever the net
-BUCKETS_OF = "resnet18"  # whose gradients fill some
+EQUAL_IMAGES = 128  # per device, for all nets
+BUCKETS_OF = "resnet18"  # its gradients fill several buckets
 OF_MESSAGES = (
     "latency_s",
     "bandwidth_gbs",
@@ -111,7 +111,7 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def of_messages(results: Results) -> dict[str, Finding]:
-    """The fitted link, how well it and the other kind predict more ranks, and a ring's gain."""
+    """Return the fitted link, both models' errors for more ranks, and the ring's speed-up."""
     try:
         model, other = models_of(results)
     except ValueError as error:
@@ -142,16 +142,16 @@ def of_messages(results: Results) -> dict[str, Finding]:
 
 
 def gbs(s_per_byte: float) -> float:
-    """A rate in GB/s; what costs nothing has no bound."""
+    """Return a rate in GB/s; infinite if a byte takes no time."""
     return 1e-9 / s_per_byte if s_per_byte > 0 else math.inf
 
 
-# --- steps beside their parts
+# --- steps and their parts
 
 
 @dataclass(frozen=True)
 class ComparedStep:
-    """A step's milliseconds, those of its parts, in each start, and how it sums gradients."""
+    """Milliseconds of a step and its parts per fresh process, and how the step sums gradients."""
 
     net: str
     allreduce: str
@@ -162,7 +162,7 @@ class ComparedStep:
 
 
 def compared_steps(results: Results) -> list[ComparedStep]:
-    """The steps that sum after the backward pass."""
+    """Return the steps that sum gradients after the backward pass."""
     return [
         ComparedStep(
             net,
@@ -179,7 +179,7 @@ def compared_steps(results: Results) -> list[ComparedStep]:
 
 
 def bucket_steps(results: Results, mib: float = DEFAULT_MIB) -> dict[str, ComparedStep]:
-    """The steps in buckets of at most so many MiB, by when these are summed."""
+    """Return the steps with buckets of at most `mib` MiB, by when the buckets are summed."""
     images = max(results.xs("step", COMPUTING, net=BUCKETS_OF), default=0)
     t1 = results.samples("step", COMPUTING, images, net=BUCKETS_OF)
     t2 = results.samples("gradients", BY_LIBRARY, net=BUCKETS_OF)
@@ -199,9 +199,9 @@ def bucket_steps(results: Results, mib: float = DEFAULT_MIB) -> dict[str, Compar
 def in_each_start(
     steps: Sequence[ComparedStep], number: Callable[[float, float], float]
 ) -> Samples:
-    """The mean over the steps, in each start, of a number of the errors of t1 + t2 and of max.
+    """Return, per fresh process, the mean over the steps of `number(added, overlapped)`.
 
-    An error is in percent of the measured step.
+    The arguments are the errors of t1 + t2 and max(t1, t2), in percent of the measured step.
     """
 
     def of_step(t1: float, t2: float, measured: float) -> float:
@@ -216,13 +216,13 @@ def in_each_start(
 
 # --- the notes' batch: half of it on each of two devices
 #
-# LeNet computes that batch here. ResNet-18 would take minutes on a processor: its computing is the
-# line through smaller batches, and what a step takes beyond computing is taken to be the same for
-# all batches, since the gradients are.
+# LeNet computes that batch here. ResNet-18 would take minutes on a CPU, so we extrapolate its
+# computing time from smaller batches. The rest of the step is assumed to be equal for all batches,
+# since the gradients have the same size.
 
 
 def computing(results: Results, net: str, images: int = 0, experiment: str = "step") -> Samples:
-    """The time of so many images, the notes' if not given: measured, or on the line of others."""
+    """Return the computing time of `images` (default: the notes'), measured or by a fitted line."""
     wanted = images or NOTES_IMAGES[net]
     xs = results.xs(experiment, COMPUTING, net=net)
     if wanted in xs or not xs:
@@ -232,25 +232,25 @@ def computing(results: Results, net: str, images: int = 0, experiment: str = "st
 
 
 def on_one_device(results: Results, net: str) -> Samples:
-    """The time of the notes' whole batch on one device."""
+    """Return the time of the notes' whole batch on one device."""
     n = results.conditions.get("world_size", 2)  # the notes have two
     return computing(results, net, n * NOTES_IMAGES[net], "one device")
 
 
 def beyond_computing(results: Results, net: str) -> Samples:
-    """What the notes' step takes beyond computing, at the most images."""
+    """Return the notes' step time minus computing, at the most images."""
     most = max(results.xs("step", NOTES, net=net), default=0)
     step, alone = (results.samples("step", name, most, net=net) for name in (NOTES, COMPUTING))
     return combine(lambda step, alone: max(0.0, step - alone), step, alone)
 
 
 def notes_step(results: Results, net: str) -> Samples:
-    """The time of the notes' step at the notes' batch."""
+    """Return the time of the notes' step with the notes' batch."""
     return computing(results, net) + beyond_computing(results, net)
 
 
 def efficiency(results: Results, net: str) -> Samples:
-    """Computing's share of a step, in percent, with as many images whatever the net."""
+    """Return computing's share of a step in percent, with EQUAL_IMAGES for each net."""
     return combine(
         lambda t1, beyond: 100 * t1 / (t1 + beyond),
         computing(results, net, EQUAL_IMAGES),
@@ -259,7 +259,7 @@ def efficiency(results: Results, net: str) -> Samples:
 
 
 def ready_by_half(results: Results, net: str) -> Samples:
-    """The share of the gradients' bytes that are ready when half of the backward pass is over."""
+    """Return the share of the gradients' bytes that is ready halfway through the backward pass."""
     gradients = [
         m
         for name in results.variants("gradient ready", net=net)

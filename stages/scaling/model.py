@@ -1,4 +1,4 @@
-"""What the cost model makes of rows: a link that fits all-reduces, and computing by images."""
+"""The cost model fitted to rows: a link for all-reduces, and computing time by images."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from lab.results.measurements import Measurement, Results
 from lab.results.reasons import NOT_MEASURED, UNUSABLE, Reason
 from lab.results.stats import POSITIVE, fit_line, median_interval
 
-Fitted = Sequence[tuple[Path, Sequence[float]]]  # paths, each with its seconds in every start
+Fitted = Sequence[tuple[Path, Sequence[float]]]  # paths, each with its seconds per fresh process
 
 
 # --- computing
@@ -30,7 +30,7 @@ Fitted = Sequence[tuple[Path, Sequence[float]]]  # paths, each with its seconds 
 
 @dataclass(frozen=True)
 class Compute:
-    """Milliseconds that a device computes in a step: a fixed time, and some for each image."""
+    """A device's computing time in a step: fixed milliseconds plus some per image."""
 
     fixed_ms: float
     per_image_ms: float
@@ -40,16 +40,16 @@ class Compute:
 
 
 def fit_compute(ms_by_images: Mapping[float, float]) -> Compute:
-    """The line through milliseconds by images per device.
+    """Fit a line to milliseconds by images per device.
 
-    Computing takes some time for each image, and at the start it takes no less than none: where
-    noise tilts the line so far that it says otherwise, it is the one through the origin.
+    The slope must be positive and the intercept not negative. If noise tilts the line so far that
+    one of them is not, fit a line through the origin.
     """
     images, ms = list(ms_by_images), list(ms_by_images.values())
     per_image_ms, fixed_ms = fit_line(images, ms)
     if per_image_ms > 0 and fixed_ms >= 0:
         return Compute(fixed_ms, per_image_ms)
-    shares = [n / t for n, t in ms_by_images.items()]  # errors are relative, as those of fit_line
+    shares = [n / t for n, t in ms_by_images.items()]  # relative errors, as in fit_line
     return Compute(0.0, sum(shares) / sum(share**2 for share in shares))
 
 
@@ -58,15 +58,15 @@ def fit_compute(ms_by_images: Mapping[float, float]) -> Compute:
 
 @dataclass(frozen=True)
 class Model:
-    """The link that fits the fewest ranks' all-reduces, if each has its own or all share it.
+    """The link fitted to the all-reduces of the fewest ranks.
 
     Attributes:
-        few: the ranks that it was fitted to.
-        many: the most ranks that there are times of; as many as `few` where it predicts none.
-        shared: whether all ranks share the link.
-        links: the links of the starts, (starts, 3).
-        error_percent: how far the link is off in the median of the times that it was fitted to.
-        unseen: how far it is off for each message of the most ranks, in percent.
+        few: the number of ranks it was fitted to.
+        many: the most ranks with measured times; equals `few` if there is nothing to predict.
+        shared: whether all ranks share the link, or each rank has its own.
+        links: one link per fresh process, (processes, 3).
+        error_percent: the median relative error on the fitted times.
+        unseen: the relative error for each message of the most ranks, in percent.
     """
 
     few: int
@@ -78,21 +78,21 @@ class Model:
 
     @property
     def link(self) -> Link:
-        """The median over the starts of each number."""
+        """The median of each parameter over fresh processes."""
         return middle_of(self.links)
 
     def interval(self) -> tuple[Link, Link]:
-        """The ends of the intervals of these medians."""
+        """Return the ends of the intervals of these medians."""
         ends = [median_interval(numbers, POSITIVE) for numbers in self.links.T.tolist()]
         low, high = zip(*ends, strict=True)
         return Link(*low), Link(*high)
 
 
 def models_of(results: Results) -> tuple[Model, Model]:
-    """The model that fits the times better, and the other one: of a link for each rank, or for all.
+    """Return both models, the better fit first: one link per rank, or one link for all ranks.
 
     Raises:
-        ValueError: too few messages to fit a link to, or differing numbers of starts.
+        ValueError: too few messages to fit a link to, or differing numbers of processes.
     """
     counts = [int(m.columns["ranks"]) for m in results.measurements if m.experiment == "message"]
     if not counts:
@@ -122,16 +122,15 @@ def _model(results: Results, few: int, many: int, shared: bool) -> Model:
 
 
 def paths_of(results: Results, n: int, shared: bool) -> Fitted:
-    """The paths and seconds of those times of n ranks that the model is about.
+    """Return the paths and seconds of the messages of n ranks that the model covers.
 
-    It leaves out the library's all-reduce, all-reduces that give some rank no number to sum, and
-    all but the largest addition: short ones are mostly the cost of the call.
+    The library's all-reduce is left out, and so are all-reduces with less than one number per rank.
     """
 
     def path(m: Measurement) -> Path | None:
         if m.variant == THERE_AND_BACK:
             return Path(2, 2 * m.x, 0)
-        if m.variant == ADDING:  # half of the tensor to the other, in each rank
+        if m.variant == ADDING:  # each rank adds half of the tensor to the other half
             return Path(0, 0, m.x / 2 * (n if shared else 1))
         return allreduce_path(m.variant, n, 1, m.x, shared) if m.x >= 4 * n else None
 
@@ -140,24 +139,24 @@ def paths_of(results: Results, n: int, shared: bool) -> Fitted:
 
 
 def middle_of(links: NDArray[np.float64]) -> Link:
-    """The median of each number over links (starts, 3)."""
+    """Return the median of each parameter over links (processes, 3)."""
     return Link(*np.median(links, axis=0).tolist())
 
 
 def errors_percent(link: Link, fitted: Fitted) -> list[float]:
-    """How far the link's time is off for each path, in percent."""
+    """Return the error of the link's time for each path, in percent."""
     return [100 * abs(path.seconds(link) / median(seconds) - 1) for path, seconds in fitted]
 
 
 def fit_links(fitted: Fitted) -> NDArray[np.float64]:
-    """The links that fit each start's times best, (starts, 3).
+    """Fit a link to the times of each fresh process; return (processes, 3).
 
-    Nearest in relative errors: least squares with no number below zero. An all-reduce adds up half
-    the bytes that it sends, whatever the algorithm, so alone it cannot separate the cost of adding
-    from that of sending: give paths of other proportions, too.
+    Non-negative least squares on relative errors. Any all-reduce adds half the bytes that it sends,
+    so all-reduces cannot separate the cost of adding from that of sending: pass paths with other
+    proportions as well.
 
     Raises:
-        ValueError: fewer than three paths, or differing numbers of starts.
+        ValueError: fewer than three paths, or differing numbers of processes.
     """
     if len(fitted) < 3 or len({len(seconds) for _, seconds in fitted}) != 1:
         raise ValueError("three or more paths with as many starts each")
@@ -167,7 +166,7 @@ def fit_links(fitted: Fitted) -> NDArray[np.float64]:
 
 
 def _nearest(paths: NDArray[np.float64], seconds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The x (3,) >= 0 with the least |paths x / seconds - 1|, the best over subsets of columns."""
+    """Return the x (3,) >= 0 that minimizes |paths x / seconds - 1|; try all subsets of columns."""
     rows = paths / seconds[:, None]
     scale: NDArray[np.float64] = np.maximum(
         np.linalg.norm(rows, axis=0), np.finfo(float).tiny

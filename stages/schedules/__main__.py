@@ -25,8 +25,8 @@ TEST_IMAGES = 2000
 def measure(
     params: ScheduleParams, devices: Devices, train: Split, test: Split, seed: int
 ) -> list[Measurement]:
-    """The schedules drawn, LeNet under each, and each net's highest stable rates."""
-    torch.backends.cudnn.deterministic = True  # the same seed, the same bits
+    """Measure the schedules' rates, LeNet under each, and each net's highest stable rates."""
+    torch.backends.cudnn.deterministic = True  # the same seed gives the same bits
     side, [device] = params.image_side, devices.devices
     train_set, test_set = (small_images(split, side, device) for split in (train, test))
     trained = [*try_schedules(train_set, test_set, params, seed)]
@@ -37,7 +37,7 @@ def measure(
 
 
 def searched(params: ScheduleParams) -> dict[str, SearchParams]:
-    """The nets whose highest stable rates are searched."""
+    """Return the nets whose highest stable rates are searched."""
     each = {"lenet": params.highest_rate.lenet, "resnet18": params.highest_rate.resnet18}
     return {net: of_runs for net, of_runs in each.items() if of_runs.seeds}
 

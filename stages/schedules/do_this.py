@@ -14,7 +14,7 @@ def rate(step: int) -> float:
     return base * (1 + math.cos(math.pi * done)) / 2
 
 
-w = torch.randn(20)  # what the net is to find
+w = torch.randn(20)  # the weights to find
 net = torch.nn.Linear(20, 1)
 sgd = torch.optim.SGD(net.parameters())
 for step in range(steps):

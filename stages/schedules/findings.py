@@ -1,4 +1,4 @@
-"""The numbers that schedules's rows give, each derived once."""
+"""The numbers derived from schedules' rows."""
 
 from dataclasses import replace
 from statistics import median as middle
@@ -20,7 +20,7 @@ def findings(results: Results) -> dict[str, Finding]:
         return results.samples("schedule_accuracy", schedule)
 
     def judged(schedule: str) -> Finding:
-        """The accuracy over the half of the seeds that did not choose the best schedule."""
+        """Return the accuracy over the half of the seeds that did not choose the best schedule."""
         found = accuracy(schedule)
         half = replace(found, values=found.values[len(found.values) // 2 :])
         return median(half, "% of the test images", Over.SEEDS, PERCENT, "more")
@@ -40,7 +40,7 @@ def findings(results: Results) -> dict[str, Finding]:
     lenet, resnet = (replace(each, values=each.values[:common]) for each in (lenet, resnet))
 
     def onset(times: float) -> Finding:
-        """When a run diverges at so many times the lowest rate that was found to."""
+        """Return when a run diverges at `times` the lowest diverging rate."""
         samples = results.samples("divergence_onset", NO_WARM_UP, times, net="lenet")
         return median(samples, "% of the run", Over.SEEDS, PERCENT)
 
@@ -59,7 +59,7 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def best_schedule(results: Results) -> str:
-    """The schedule, set in time, under which LeNet is best over the first half of the seeds."""
+    """Return the schedule, set in time, with LeNet's best accuracy over the first half of seeds."""
     each = {
         name: results.samples("schedule_accuracy", name).values
         for name in results.variants("schedule_accuracy")

@@ -30,10 +30,9 @@ from stages.together.measure.time_to_accuracy import NOTES_RUN, RECORDS, fastest
 
 
 def measure(params: Params) -> list[Measurement]:
-    """Each epoch of each run of each recipe that this machine has the devices for, and of records.
+    """Measure the epochs of all recipes that this machine has the devices for, and of the records.
 
-    `stages.train` has trained the records. The fastest recipe is quoted, and so has more seeds than
-    others.
+    `stages.train` trained the records. The page quotes the fastest recipe, so it gets more seeds.
     """
     p, gpus = params.together, torch.cuda.device_count()
     by_technique = {
@@ -66,32 +65,30 @@ def measure(params: Params) -> list[Measurement]:
 
 
 class Job(NamedTuple):
-    """A run of a recipe, with a seed."""
-
     recipe: Recipe
     seed: int
     run: RecipeRun
 
 
 class Quoted(NamedTuple):
-    """The technique whose seconds a page quotes, and how many seeds it has."""
+    """The technique that a page quotes, and its number of seeds."""
 
     technique: str
     seeds: int
 
 
 def quoted(measured: Sequence[Measurement], target: int) -> Quoted | None:
-    """The fastest of those that were trained whole; None if none of them reached the accuracy."""
+    """Return the fastest technique trained on whole epochs that reached the accuracy, or None."""
     ways = reached(Results(measured), dict.fromkeys(TECHNIQUES, target))
     best = fastest({name: found for name, found in ways.items() if not found.extrapolated})
     return Quoted(best, len(ways[best].seconds)) if best else None
 
 
 def train_all(jobs: Sequence[Job], params: Params) -> Iterator[Measurement]:
-    """The epochs of all jobs, each in a fresh process.
+    """Run each job in a fresh process and yield its epochs.
 
-    Of an epoch that is timed in part several time it, in turn with those of the other jobs: what a
-    machine's speed does in the meantime, it does to all of them.
+    Several processes time a partly timed epoch, alternating with the other jobs' processes, so that
+    drifts of the machine's speed affect all jobs alike.
     """
     in_part = [i for i, job in enumerate(jobs) if job.run.in_part]
     turns = list(balanced_turns(in_part, params.together.timed_processes)) if in_part else []
@@ -116,9 +113,10 @@ def train_all(jobs: Sequence[Job], params: Params) -> Iterator[Measurement]:
 
 
 def notes_run(params: Params) -> list[Measurement]:
-    """The epochs of the notes' recipe in `stages.train`: all recipes with its steps need as many.
+    """Return the epochs of the notes' recipe in `stages.train`.
 
-    None where that run has fewer seeds or images than are asked for, or ended below the accuracy.
+    All recipes with the same steps need as many. Empty if that run has too few seeds or images, or
+    ended below the accuracy.
     """
     p, recipe = params.together, params.train.runs.get(NOTES_RUN)
     if recipe is None or recipe.but(num_epochs=NOTES.num_epochs) != NOTES:
@@ -131,11 +129,11 @@ def notes_run(params: Params) -> list[Measurement]:
 
 
 def trained(run: str, target: int) -> Iterator[Measurement]:
-    """The epochs of each seed of a run as `stages.train` left them."""
+    """Yield the epochs of all seeds of a run from `stages.train`."""
     folder = REPORTS / "train" / run
     conditions = read_conditions(folder)
     threads, net = int(conditions["threads_per_device"]), str(conditions["net"])
-    seconds: defaultdict[int, float] = defaultdict(float)  # since the start, by seed
+    seconds: defaultdict[int, float] = defaultdict(float)  # of training, by seed
     for row in read_rows(folder / "rows.csv"):
         seed = int(row["seed"])
         seconds[seed] += float(row["seconds"])
@@ -149,8 +147,7 @@ def trained(run: str, target: int) -> Iterator[Measurement]:
 
 
 def main() -> None:
-    """Measure and write rows and metrics."""
-    params = load(  # of the training runs, only these decide
+    params = load(  # of the training runs, only these affect the results
         Params,
         decisive=lambda p: (
             *(p.seed, p.devices, p.together),

@@ -1,4 +1,4 @@
-"""The numbers that together's rows give, each derived once."""
+"""The numbers derived from together's rows."""
 
 from lab.results.findings import AS_FAST, Finding, Over, Samples, median, of_one_run, ratio
 from lab.results.measurements import Results
@@ -9,7 +9,7 @@ METRICS = ("best_to_83_s", "notes_to_83_s", "speedup_to_83", "record_90_s", "rec
 
 
 def findings(results: Results) -> dict[str, Finding]:
-    """Seconds to each accuracy, by the notes' code and by the fastest recipe, over seeds."""
+    """Return the seconds to each accuracy for the notes' code and for the fastest recipe."""
     found: dict[str, Finding] = {}
     for target in targets_of(results):
         ways = reached(results, dict.fromkeys(TECHNIQUES, target))
@@ -25,7 +25,7 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def speedup(old: SecondsTo, new: SecondsTo) -> Finding:
-    """Seed by seed; of the medians, without an interval, where one has more seeds."""
+    """Compare seed by seed, or medians without an interval if the numbers of seeds differ."""
     if len(old.seconds) == len(new.seconds):
         return ratio(Samples(old.seconds), Samples(new.seconds), over=Over.SEEDS)
     return of_one_run(old.median / new.median, AS_FAST, "more", Over.SEEDS)
@@ -36,12 +36,12 @@ def over_seeds(way: SecondsTo) -> Finding:
 
 
 def targets_of(results: Results) -> list[int]:
-    """The accuracies in percent to which all techniques together were trained."""
+    """Return the accuracies in percent to which all techniques together were trained."""
     measured = [m for m in results.measurements if m.variant in TECHNIQUES]
     last = [int(m.columns["target"]) for m in measured if m.variant == measured[-1].variant]
     return sorted(set(last) - {0})
 
 
 def records(results: Results) -> dict[str, SecondsTo]:
-    """The runs of small networks that reached the accuracy in their names."""
+    """Return the runs of small networks that reached the accuracy in their names."""
     return reached(results, {run: target_of(run) for run in RECORDS})

@@ -1,6 +1,6 @@
-"""Train LeNet on Fashion-MNIST past 83% test accuracy in one epoch; it needs torch alone.
+"""Train LeNet on Fashion-MNIST past 83% test accuracy in one epoch; needs only torch.
 
-python lenet_83.py [FOLDER]; the folder, `data` by default, has the images or gets them.
+Usage: python lenet_83.py [FOLDER]; missing images are downloaded to FOLDER (default: data).
 """
 
 import ctypes
@@ -20,7 +20,7 @@ MIRROR = "https://storage.googleapis.com/tensorflow/tf-keras-datasets"
 
 class Flatten(nn.Module):
     def forward(self, X: Tensor) -> Tensor:
-        return X.permute(0, 2, 3, 1).flatten(1)  # channels come last in memory, so it copies none
+        return X.permute(0, 2, 3, 1).flatten(1)  # channels are last in memory, so nothing is copied
 
 
 def lenet() -> nn.Sequential:
@@ -38,14 +38,14 @@ def lenet() -> nn.Sequential:
 
 
 def read(folder: str, half: str) -> tuple[Tensor, Tensor]:
-    """The images (n, 28, 28) and labels (n,) of half `train` or `t10k`."""
+    """Return the images (n, 28, 28) and labels (n,) of half `train` or `t10k`."""
     images = content(folder, f"{half}-images-idx3-ubyte")[16:]  # after the file's header
     labels = content(folder, f"{half}-labels-idx1-ubyte")[8:]
     return images.view(-1, 28, 28), labels.long()
 
 
 def content(folder: str, name: str) -> Tensor:
-    """The bytes of a file, which is downloaded if it is not where torchvision keeps it."""
+    """Return the bytes of a file; download the file unless it is where torchvision keeps it."""
     path = Path(folder, "FashionMNIST", "raw", name)
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -55,8 +55,8 @@ def content(folder: str, name: str) -> Tensor:
 
 
 def floats(images: Tensor) -> Tensor:
-    used = images[:, :26, :26, None]  # LeNet's last pooling drops what the other pixels lead to
-    return (used / 255).permute(0, 3, 1, 2)  # channels-last: the layout that convolutions like
+    used = images[:, :26, :26, None]  # LeNet's last pooling drops the effect of the other pixels
+    return (used / 255).permute(0, 3, 1, 2)  # channels-last: faster for convolutions
 
 
 def rates(num_steps: int) -> list[float]:
@@ -72,7 +72,7 @@ def train(net: nn.Module, X: Tensor, y: Tensor) -> None:
     batches = torch.randperm(len(X), device=device).split(256)
     for rows, lr in zip(batches, rates(len(batches)), strict=True):
         optimizer.param_groups[0]["lr"] = lr
-        # one call makes floats of a batch's bytes
+        # one call converts a whole batch
         batch = floats(X[rows])
         # half the bytes, where that is fast
         with torch.autocast(device, torch.bfloat16, bf16):
@@ -86,12 +86,12 @@ def train(net: nn.Module, X: Tensor, y: Tensor) -> None:
 def fast_in_bf16(device: torch.device) -> bool:
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= (8, 0)
-    found = torch.cpu.get_capabilities()  # elsewhere it would be slower than float32
+    found = torch.cpu.get_capabilities()  # without them, bfloat16 is slower than float32
     return bool(found.get("avx512_bf16") or found.get("amx_bf16"))
 
 
 def keep_freed_memory() -> None:
-    if sys.platform == "linux":  # which otherwise clears it before the next step gets it
+    if sys.platform == "linux":  # otherwise it takes memory back and clears it before reuse
         libc = ctypes.CDLL(None)
         libc.mallopt(-1, 2**31 - 1)  # M_TRIM_THRESHOLD
         libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD
@@ -101,10 +101,10 @@ def main(folder: str = "data") -> None:
     keep_freed_memory()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     (X, y), (X_test, y_test) = read(folder, "train"), read(folder, "t10k")
-    torch.manual_seed(0)  # others end up to a point higher or lower
+    torch.manual_seed(0)  # other seeds differ by up to one percentage point
     net = lenet().to(device)
     start = time.perf_counter()
-    train(net, X.to(device), y.to(device))  # all of it in memory
+    train(net, X.to(device), y.to(device))  # the whole data set in memory
     if device == "cuda":
         torch.cuda.synchronize()
     seconds = time.perf_counter() - start

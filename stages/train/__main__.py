@@ -1,4 +1,4 @@
-"""Train the run that is named: `python -m stages.train RUN`."""
+"""Train a run by name: `python -m stages.train RUN`."""
 
 import logging
 import os
@@ -23,20 +23,20 @@ log = logging.getLogger(__name__)
 
 
 def main() -> None:
-    """Train the run on the command line; the processes of `ddp` come here again, one per device."""
-    words = [word for word in sys.argv[1:] if word != "--run"]  # so DVC says it
+    """Train the run on the command line; each rank of `ddp` also runs this function."""
+    words = [word for word in sys.argv[1:] if word != "--run"]  # DVC passes --run
     name = words[0] if len(words) == 1 else ""
     params = load(Params, decisive=lambda p: (p.seed, p.devices, p.train.runs.get(name)))
     if name not in params.train.runs:
         known = instead_of(name, params.train.runs)
         raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; {known}")
-    check_place(Path(WEIGHTS.format(run=name)))  # before there is anything to lose
+    check_place(Path(WEIGHTS.format(run=name)))  # fail before there is any work to lose
     strategy, is_rank = params.train.runs[name].strategy, own_rank() is not None
     if not is_rank and "RANK" in os.environ:
-        log.info("RANK=%s is not torchrun's and is ignored", os.environ["RANK"])
+        log.info("RANK=%s was not set by torchrun and is ignored", os.environ["RANK"])
     if is_rank and strategy != "ddp":
         raise ParamsError(
-            f"{PARAMS_FILE}: train.runs.{name}.strategy: expected ddp for ranks of torchrun's, got"
+            f"{PARAMS_FILE}: train.runs.{name}.strategy: expected ddp for torchrun's ranks, got"
             f" {strategy}"
         )
     if strategy == "ddp" and not is_rank:
@@ -47,7 +47,7 @@ def main() -> None:
 
 def launch_ranks(name: str, params: Params) -> None:
     """Start the ranks of a run on this host, and wait for them."""
-    dataset_name()  # missing data are said before there are processes
+    dataset_name()  # report missing data before starting processes
     num_gpus = params.train.runs[name].num_gpus
     threads = resolve(num_gpus, params.devices).threads
     try:
@@ -55,7 +55,7 @@ def launch_ranks(name: str, params: Params) -> None:
     except DistributedError as error:
         again = "the same command resumes from the last checkpoint"
         raise DistributedError(f"{error}; {again}") from None
-    add_machine(REPORTS / "train" / name)  # a rank sees its own OMP_NUM_THREADS
+    add_machine(REPORTS / "train" / name)  # here, since ranks have their own OMP_NUM_THREADS
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Compare the gradient of a whole batch with that of its two halves."""
+"""Compare the gradients of a whole batch and of its two halves."""
 
 import torch
 from torch import Tensor, nn

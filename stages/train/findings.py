@@ -1,4 +1,4 @@
-"""The numbers that the rows of a training run give, each derived once."""
+"""The numbers derived from a training run's rows."""
 
 import math
 
@@ -11,11 +11,11 @@ from lab.results.stats import PERCENT, summarise
 METRICS = ("test_accuracy_percent", "train_loss", "epoch_s")
 OF_TIMES = False
 FEWEST_STEPS = 50  # after fewer, an accuracy is an accident
-SEVERAL = 3  # epochs, of whose times the median is no accident of one
+SEVERAL = 3  # timed epochs: their median survives one accident
 
 
 def findings(results: Results) -> dict[str, Finding]:
-    """Return what a run came to: the medians of its seeds, and of its epochs' times."""
+    """Return a run's final accuracy and loss, medians over seeds, and its median epoch time."""
     last = max(results.xs("epochs", "test_accuracy"), default=0.0)
     accuracy = results.samples("epochs", "test_accuracy", last)
     loss = results.samples("epochs", "train_loss", last)
@@ -34,13 +34,13 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def shares_a_device(results: Results) -> bool:
-    """Return whether several devices of a run are one: their time says nothing of several GPUs."""
+    """Return whether a run's devices share hardware: its times say nothing about several GPUs."""
     how = results.conditions
     return bool(how["num_devices"] > 1 and how["device_kind"] != "cuda")
 
 
 def guesses(accuracy: float, results: Results) -> bool:
     """Return whether a run's last accuracy is near chance, or comes after a handful of steps."""
-    recipe = {"test_images": 10_000, **results.conditions}  # which older results do not tell
+    recipe = {"test_images": 10_000, **results.conditions}  # older results lack test_images
     steps = recipe["num_epochs"] * math.ceil(recipe["train_images"] / recipe["batch_size"])
     return steps < FEWEST_STEPS or is_chance(accuracy, recipe["test_images"])

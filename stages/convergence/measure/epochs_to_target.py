@@ -1,10 +1,10 @@
-"""How long a net trains until it is good enough, by batch size and rate (book 13.5, 13.7).
+"""Epochs until a net reaches a target accuracy, by batch size and rate (book 13.5, 13.7).
 
-A larger batch makes fewer steps of the same images. Whether it needs more images decides what many
-devices gain.
+With a larger batch, the same images make fewer steps. If training then needs more images, many
+devices gain less.
 
 In rows.csv a run that misses the target has the whole budget as its `epochs` and 0 as `reached`;
-`diverged` is 1 if its numbers became infinite or it ended no better than a constant answer.
+`diverged` is 1 if its logits became non-finite or it ended no better than a constant answer.
 """
 
 import math
@@ -34,24 +34,24 @@ from lab.training.update_steps import BatchStep, RuleSteps, sgd_step
 from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, RULES
 from stages.convergence.measure.params import NetParams
 
-FIRST_READING = 4096  # images before it: no run that is worth a target reaches it sooner
+FIRST_READING = 4096  # images; no useful target is reached sooner
 READINGS_PER_OCTAVE = 8
-# how to make each for a rate, and the rate at which the search begins
+# each with its constructor from a rate, and the first rate to try
 OPTIMIZERS: dict[str, tuple[Callable[[float], UpdateRule], float]] = {
     MOMENTUM: (update_rules.momentum, 0.05),
     LARS: (update_rules.lars, 4.0),
 }
-CLIMBS = 8  # doublings of a rate, or halvings, at most
+CLIMBS = 8  # most doublings or halvings of a rate
 Ending = Literal["reached", "not reached", "diverged"]
 
 
 def schedule(
     rule: str, lr: float, batch_size: int, smallest: int, warm_up_epochs: float
 ) -> Schedule:
-    """The rate over the epochs by one of RULES; `lr` is the rate of the smallest batch.
+    """Return the rate over the epochs by one of RULES; `lr` is the rate of the smallest batch.
 
-    With SCALED it grows with the batch (Goyal et al. 2017), so that the same images move the
-    weights as far.
+    With SCALED, it grows with the batch (Goyal et al. 2017), so that the same images move the
+    weights equally far.
     """
     if rule == FIXED:
         return schedules.constant(lr)
@@ -60,7 +60,7 @@ def schedule(
 
 @dataclass(frozen=True)
 class Goal:
-    """Where a run ends: at a test accuracy (0 to 1), or after `max_epochs` without it."""
+    """The end of a run: at a test accuracy (0 to 1), or else after `max_epochs`."""
 
     accuracy: float
     max_epochs: int
@@ -75,10 +75,10 @@ class RunToTarget:
     ending: Ending
 
     def epochs_to(self, accuracy: float) -> float:
-        """The epochs to a reading of `accuracy`, the run's whole epochs if there is none.
+        """Return the epochs to `accuracy`, or all epochs of the run if it was not reached.
 
-        Between the last reading under it and the one that reached it, the accuracy is taken to grow
-        by the logarithm of the epochs: so the result does not hang on where readings are.
+        Between the last two readings, the accuracy is interpolated linearly in the logarithm of the
+        epochs, so that the result does not depend on the places of the readings.
         """
         if self.ending != "reached" or len(self.epochs) == 1:
             return self.epochs[-1]
@@ -99,9 +99,9 @@ def train_to_target(
 ) -> RunToTarget:
     """Train `net` until it reaches the goal or its budget ends.
 
-    Readings are an eighth of an octave apart, 9 %, however large the batch. A run has diverged if
-    its logits leave the finite numbers, or if it ends no better than a constant answer. A remainder
-    of the training set by `batch_size` is left out of each epoch.
+    Readings are an eighth of an octave (9 %) apart for all batch sizes. A run has diverged if its
+    logits become non-finite or if it ends no better than a constant answer. Each epoch leaves out
+    the images that do not fill a batch.
     """
     epochs, accuracies = [], []
     steps_per_epoch = len(train_set.y) // batch_size
@@ -124,7 +124,7 @@ def train_to_target(
 
 
 def readings(num_steps: int, batch_size: int) -> list[int]:
-    """The steps to read after: those nearest to 4096 images and each 9 % more, and the last."""
+    """Return the steps to read after: nearest to 4096 images and each 9 % more, and the last."""
     octaves = math.log2(max(1, num_steps * batch_size / FIRST_READING))
     grid = (
         FIRST_READING * 2 ** (i / READINGS_PER_OCTAVE)
@@ -140,7 +140,7 @@ def readings(num_steps: int, batch_size: int) -> list[int]:
 
 @dataclass(frozen=True)
 class RunsToTarget:
-    """Runs of a net to the target, from any seed."""
+    """Runs of a net to the target, for any seed."""
 
     net: str
     side: int
@@ -155,7 +155,7 @@ class RunsToTarget:
         return self.params.target_accuracy_percent / 100
 
     def run(self, lr: Schedule, batch_size: int, i: int, step: BatchStep = sgd_step) -> RunToTarget:
-        """A run from seed number i: its weights, and the order of the images."""
+        """Run with seed number i, for the weights and the order of the images."""
         generator = torch.Generator().manual_seed(self.seed + i)
         net = make_net(self.net, generator, self.side).to(self.train_set.y.device)
         goal = Goal(self.target, self.params.max_epochs)
@@ -163,30 +163,30 @@ class RunsToTarget:
         return train_to_target(net, *sets, lr, batch_size, goal, generator, step)
 
     def run_rule(self, job: tuple[str, int, int]) -> RunToTarget:
-        """A run of plain SGD: rule, batch size, seed."""
+        """Run plain SGD with a rule, a batch size and a seed number."""
         rule, batch_size, i = job
         p = self.params
         lr = schedule(rule, p.lr, batch_size, p.batch_sizes[0], p.warm_up_epochs)
         return self.run(lr, batch_size, i)
 
     def run_optimizer(self, job: tuple[str, float, int, int]) -> RunToTarget:
-        """A run of an optimizer, behind a warm-up: its name, rate, batch size, seed."""
+        """Run an optimizer after a warm-up, with its name, rate, batch size and seed number."""
         name, rate, batch_size, i = job
         lr = schedules.warm_up(schedules.constant(rate), self.params.warm_up_epochs)
         return self.run(lr, batch_size, i, RuleSteps(OPTIMIZERS[name][0]))
 
     def cost(self, runs: Iterable[RunToTarget]) -> tuple[float, float]:
-        """What a good rate makes small: median epochs, then how far the best reading fell short."""
+        """Return the cost of a rate: median epochs, then (for ties) the negative best accuracy."""
         ended = list(runs)
         epochs = [r.epochs_to(self.target) if r.ending == "reached" else np.inf for r in ended]
         return median(epochs), -median(max(r.accuracies) for r in ended)
 
 
 def measure_epochs(trainer: RunsToTarget) -> Iterator[Measurement]:
-    """Each seed's epochs to the target by rule and batch size; optimizers at their best rates."""
+    """Yield epochs to the target by rule, batch size and seed; optimizers at their best rates."""
     params, device = trainer.params, trainer.train_set.y.device
     seeds = range(params.num_seeds)
-    # at the smallest batch all rules have one rate
+    # at the smallest batch all rules have the same rate
     smallest, largest = params.batch_sizes[0], params.batch_sizes[-1]
     variants = [
         (rule, n)
@@ -204,7 +204,7 @@ def measure_epochs(trainer: RunsToTarget) -> Iterator[Measurement]:
 
 
 def _at_best_rate(trainer: RunsToTarget, name: str, batch_size: int) -> Iterator[Measurement]:
-    """An optimizer's epochs at the rate that other seeds found to be the best."""
+    """Yield an optimizer's epochs at the best rate by other seeds."""
     p = trainer.params
 
     def runs(rate: float, seeds: Iterable[int]) -> list[RunToTarget]:
@@ -212,7 +212,7 @@ def _at_best_rate(trainer: RunsToTarget, name: str, batch_size: int) -> Iterator
         label, device = f"{name}, batch {batch_size}", trainer.train_set.y.device
         return list(map_with_progress(label, trainer.run_optimizer, jobs, device).values())
 
-    tuning = range(p.num_seeds, p.num_seeds + p.tuning_seeds)  # none that is judged
+    tuning = range(p.num_seeds, p.num_seeds + p.tuning_seeds)  # not judged
     rate = climb(lambda rate: trainer.cost(runs(rate, tuning)), OPTIMIZERS[name][1])
     columns: dict[str, Cell] = {"net": trainer.net, "batch_size": batch_size}
     yield Measurement("best_rate", name, 0, (rate,), columns=columns)
@@ -220,7 +220,7 @@ def _at_best_rate(trainer: RunsToTarget, name: str, batch_size: int) -> Iterator
 
 
 def climb(cost: Callable[[float], tuple[float, float]], first: float) -> float:
-    """The rate of the least cost, from `first` on by factors of two while it falls."""
+    """Search the rate of least cost, from `first` by factors of two while the cost falls."""
     best, least = first, cost(first)
     for factor in (2.0, 0.5):
         for _ in range(CLIMBS):
@@ -228,7 +228,7 @@ def climb(cost: Callable[[float], tuple[float, float]], first: float) -> float:
             if found >= least:
                 break
             best, least = factor * best, found
-        if best != first:  # it fell that way: the other way is uphill
+        if best != first:  # the other direction is uphill
             break
     return best
 
@@ -236,7 +236,7 @@ def climb(cost: Callable[[float], tuple[float, float]], first: float) -> float:
 def _of_runs(
     trainer: RunsToTarget, variant: str, batch_size: int, runs: list[RunToTarget]
 ) -> Iterator[Measurement]:
-    """The epochs of a variant's runs by seed, and which reached the target or diverged."""
+    """Yield the epochs of a variant's runs by seed, and which reached the target or diverged."""
     reached = [run.ending == "reached" for run in runs]
     epochs = [
         run.epochs_to(trainer.target) if ended else trainer.params.max_epochs

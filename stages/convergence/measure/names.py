@@ -1,4 +1,4 @@
-"""What the experiments of `convergence` and their variants are called in its rows."""
+"""The names of `convergence`'s experiments and variants in its rows."""
 
 from lab.core.shared_params import Stem
 
@@ -14,5 +14,5 @@ MOMENTUM, LARS = "momentum", "LARS"
 # ResNet-18's stems: the notes', and the original one
 STEMS: tuple[Stem, Stem] = ("small", "original")
 
-NOTES_BATCH, SMALL_BATCH = 256, 16  # images of the notes' pixels, timed in turn
-PLAIN = "plain SGD"  # of what is timed, and of short runs
+NOTES_BATCH, SMALL_BATCH = 256, 16  # images of the notes' size, alternated in timing
+PLAIN = "plain SGD"  # in timings and short runs

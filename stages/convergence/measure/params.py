@@ -1,4 +1,4 @@
-"""What `convergence` reads of params.yaml."""
+"""The params that `convergence` reads."""
 
 from typing import Annotated, Literal, Self
 
@@ -56,7 +56,7 @@ class ConvergenceParams(Section):
 
     @property
     def nets(self) -> dict[str, NetParams]:
-        """The nets that are trained, by their names in lab.nets.models."""
+        """The nets to train, by their names in lab.nets.models."""
         both = {LENET: self.lenet, RESNET18: self.resnet18}
         return {name: of_net for name, of_net in both.items() if of_net.num_seeds}
 

@@ -1,4 +1,4 @@
-"""Test accuracy after equally many images: by the age of the gradients, and by ResNet-18's stem."""
+"""Test accuracy after the same number of images, by the gradients' age and by ResNet-18's stem."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -21,7 +21,7 @@ from stages.convergence.measure.params import ConvergenceParams, StemParams
 def measure_short_runs(
     params: ConvergenceParams, train_set: Images, test_set: Images, seed: int
 ) -> Iterator[Measurement]:
-    """LeNet's test accuracy (percent) after `short_images` at the smallest batch, by seed."""
+    """Yield LeNet's test accuracy (percent) after `short_images` at the smallest batch, by seed."""
     batch_size = params.lenet.batch_sizes[0]
     rates = [params.lenet.lr] * max(1, params.short_images // batch_size)
 
@@ -43,9 +43,9 @@ def measure_short_runs(
 def measure_stems(
     params: StemParams, train_set: Images, test_set: Images, seed: int
 ) -> Iterator[Measurement]:
-    """ResNet-18's test accuracy (percent) with each stem after each image once, by seed.
+    """Yield ResNet-18's test accuracy (percent) with each stem after one epoch, by seed.
 
-    With both stems a seed has the same batches in the same order.
+    A seed gives both stems the same batches in the same order.
     """
     rates = [params.lr] * (len(train_set.y) // params.batch_size)
 
@@ -70,7 +70,7 @@ def percent_after(
     step: BatchStep,
     test_set: Images,
 ) -> float:
-    """The test accuracy after a step at each rate."""
+    """Return the test accuracy in percent after a step at each rate."""
     for _ in sgd_steps(net, batches, rates, step):
         pass
     return 100 * accuracy_or_chance(net, test_set)

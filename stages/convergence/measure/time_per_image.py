@@ -1,4 +1,4 @@
-"""The time of an image in a step of training, by batch size, measured in a fresh process."""
+"""Time per image in a training step, by batch size, measured in a fresh process."""
 
 from functools import partial
 
@@ -18,9 +18,9 @@ NOTES_SIDE = 28
 
 
 def measure_times(process: int, params: Params) -> list[Measurement]:
-    """Microseconds per image of a step: at the batches that are trained, and at the notes' pixels.
+    """Measure microseconds per image in a step, for each trained batch size.
 
-    Of the notes' pixels, their batch and a small one are timed in turn.
+    At the notes' image size, alternate the notes' batch and a small one.
     """
     disable_malloc_trim()
     devices, p = resolve(1, params.devices), params.convergence

@@ -1,4 +1,4 @@
-"""The figures and tables of the page on convergence."""
+"""Figures and tables of the page on convergence."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -25,10 +25,11 @@ class Epochs:
     """A variant's epochs to the target at a batch size, over seeds.
 
     Attributes:
-        median: of all runs; `more` if it is at least that, since too few got there.
-        reached: the range of the runs that did, if there are any.
-        missed: how many ran out of epochs.
-        diverged: how many diverged.
+        median: of all runs.
+        more: whether the true median is larger, since too few runs reached the target.
+        reached: median and range of the runs that reached the target, if any.
+        missed: number of runs that ran out of epochs.
+        diverged: number of runs that diverged.
     """
 
     median: float
@@ -39,7 +40,7 @@ class Epochs:
 
     @property
     def text(self) -> str:
-        """The median: 0.23, or > 2.0 if too few runs got there."""
+        """The median: 0.23, or > 2.0 if too few runs reached the target."""
         return self._more_than + number(self.median)
 
     @property
@@ -48,7 +49,7 @@ class Epochs:
         return span(self.reached) if self.reached else "–"
 
     def steps(self, per_epoch: int) -> str:
-        """The median in steps, as many as an epoch has each."""
+        """Return the median in steps, given the steps per epoch."""
         return self._more_than + number(round(self.median * per_epoch))
 
     @property
@@ -64,14 +65,14 @@ class NetRuns:
     results: Results
 
     def samples(self, experiment: str, variant: str, batch_size: int) -> NDArray[np.float64]:
-        """A variant's samples at a batch size: `epochs`, `reached` and `diverged` by seed."""
+        """Return a variant's samples at a batch size: `epochs`, `reached` or `diverged` by seed."""
         found = self.results.one(experiment, variant, net=self.net, batch_size=batch_size)
         if found is None:
             raise KeyError(f"{experiment} of {self.net}: {variant}, batch {batch_size}")
         return np.array(found.values)
 
     def batch_sizes(self, experiment: str = "epochs") -> dict[str, list[int]]:
-        """The batch sizes of each variant of an experiment."""
+        """Return the batch sizes of each variant of an experiment."""
         found: dict[str, list[int]] = {}
         for m in self.results.measurements:
             if m.experiment == experiment and m.columns["net"] == self.net:
@@ -79,14 +80,14 @@ class NetRuns:
         return found
 
     def epochs(self, variant: str, batch_size: int) -> Epochs:
-        """How a variant's runs ended."""
+        """Summarise a variant's runs."""
         epochs, reached, diverged = (
             self.samples(experiment, variant, batch_size)
             for experiment in ("epochs", "reached", "diverged")
         )
         ended, failed = epochs[reached == 1], int(diverged.sum())
         ordered = np.sort(np.where(reached, epochs, np.inf))
-        middle = float(ordered[len(ordered) // 2])  # of an even number the higher
+        middle = float(ordered[len(ordered) // 2])  # the higher of two middle values
         if len(ended) == len(epochs):
             middle = float(np.median(epochs))
         return Epochs(
@@ -98,7 +99,7 @@ class NetRuns:
         )
 
     def table(self) -> dict[str, Any]:
-        """How each variant's runs ended at its batch sizes, and the time per image at each."""
+        """Return a summary of each variant's runs by batch size, and the time per image."""
         rows = [
             {"name": variant, "batch_size": n, "epochs": self.epochs(variant, n)}
             for variant, sizes in self.batch_sizes().items()
@@ -116,7 +117,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
     small, large = batch_sizes(results)
     devices = large // small if large % small == 0 else large / small
     at_small, at_large = lenet.epochs(FIXED, small), lenet.epochs(FIXED, large)
-    bounds = {  # ratios are bounds where the smaller batch always got there, the larger did not
+    bounds = {  # a ratio is a bound if only the smaller batch always reached the target
         name: bool(
             lenet.samples("reached", FIXED, small).all()
             and not lenet.samples("reached", variant, large).all()

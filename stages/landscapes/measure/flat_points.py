@@ -1,4 +1,4 @@
-"""Where gradients vanish (12.1.2, 12.1.3): flat points and saddles."""
+"""Points where gradients vanish (12.1.2, 12.1.3): flat points and saddles."""
 
 from collections.abc import Iterator
 
@@ -14,13 +14,13 @@ SADDLE_LIMIT = 10_000  # steps after which a run counts as still on the saddle
 
 
 def around_the_saddle() -> Iterator[Measurement]:
-    """Share of the neighbours of 0, where the notes' x³ is flat, that lie lower."""
+    """Yield the share of lower neighbours of 0, where the notes' x³ is flat."""
     share = (NEIGHBOURS**3 < 0).mean()
     yield from line("around_the_saddle", "x³", [0], [share])
 
 
 def ways_down(num_seeds: int, num_draws: int, rng: np.random.Generator) -> Iterator[Measurement]:
-    """Share of random directions in which saddles go down, in few and in many dimensions."""
+    """Yield the share of random directions in which saddles go down, in few and many dimensions."""
     for d in (2, 10):
         size = (num_draws, d)
         one_way = np.diag([1.0] * (d - 1) + [-1.0])[None]
@@ -34,20 +34,20 @@ def ways_down(num_seeds: int, num_draws: int, rng: np.random.Generator) -> Itera
 
 
 def share_down(u: Array, hessians: Array) -> float:
-    """Share of directions u (n, d) with uᵀ H u < 0; the Hessians (k, d, d) take turns."""
+    """Return the share of directions u (n, d) with uᵀ H u < 0; H cycles through (k, d, d)."""
     n, d = u.shape
     return float((np.einsum("ni,nij,nj->n", u, np.resize(hessians, (n, d, d)), u) < 0).mean())
 
 
 def random_saddles(count: int, d: int, rng: np.random.Generator) -> Array:
-    """Those of `count` random symmetric matrices that have eigenvalues of both signs."""
+    """Draw `count` random symmetric matrices; return those with eigenvalues of both signs."""
     matrices = random_symmetric(count, d, rng)
     eigenvalues = np.linalg.eigvalsh(matrices)
     return np.asarray(matrices[(eigenvalues[:, 0] < 0) & (eigenvalues[:, -1] > 0)])
 
 
 def random_symmetric(count: int, d: int, rng: np.random.Generator) -> Array:
-    """Symmetric matrices (count, d, d) of normal numbers."""
+    """Return symmetric matrices (count, d, d) of normal numbers."""
     matrices = rng.normal(size=(count, d, d))
     return np.asarray(matrices + matrices.swapaxes(1, 2))
 
@@ -55,9 +55,9 @@ def random_symmetric(count: int, d: int, rng: np.random.Generator) -> Array:
 def escapes(
     lr: float, noise: float, num_seeds: int, rng: np.random.Generator
 ) -> Iterator[Measurement]:
-    """Steps off the saddle x1^2 - x2^2 from (1, offset), for offsets down to 1e-12, and 0.
+    """Yield the steps off the saddle x1^2 - x2^2 from (1, offset), for offsets 0.1 to 1e-12, and 0.
 
-    And those of noisy descent from (1, 0), for each seed.
+    Also yield those of noisy descent from (1, 0), for each seed.
     """
     offsets = np.append(10.0 ** -np.arange(1, 13), 0.0)
     for name, rule, its_noise in (
@@ -72,14 +72,14 @@ def escapes(
 
 
 def escape_steps(rule: UpdateRule, offsets: Array, noise: float, rng: np.random.Generator) -> Array:
-    """For each offset the first step with |x2| > 1, SADDLE_LIMIT where there is none."""
+    """Return for each offset the first step with |x2| > 1, or SADDLE_LIMIT if there is none."""
     x = np.stack([np.ones_like(offsets), offsets])
     state, steps = rule.init(x), np.full(offsets.shape, SADDLE_LIMIT)
     for step in range(1, SADDLE_LIMIT):
         gradient = objectives.saddle_gradient(x) + noise * rng.normal(size=x.shape)
         x, state = rule.update(x, gradient, state)
         steps[(np.abs(x[1]) > 1) & (steps == SADDLE_LIMIT)] = step
-        x = x.clip(-2, 2)  # what has escaped must not overflow
+        x = x.clip(-2, 2)  # escaped runs must not overflow
         if (steps < SADDLE_LIMIT).all():
             break
     return steps

@@ -1,7 +1,7 @@
 """Risk, empirical risk and overfitting (12.1.1).
 
-A sample is a random seed's: a split of the airfoil data, or a draw. `argmin_gap`, which has a
-thousand draws, has quantiles instead.
+Each random seed gives one sample: a split of the airfoil data, or a draw. `argmin_gap` has a
+thousand draws, so its rows are quantiles instead.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,15 +14,15 @@ from lab.optim import objectives
 from lab.optim.objectives import Array
 from lab.results.measurements import Measurement, by_seed, line, samples_at
 
-RANGE = (0.5, 1.5)  # where the book draws risk and empirical risk
-GRID = 0.01  # the step with which it does
-SIGMA = 1.0  # of the phases of `sampled_risk`: an example's own minimum may lie anywhere in RANGE
+RANGE = (0.5, 1.5)  # in which the book plots risk and empirical risk
+GRID = 0.01  # the plot's step
+SIGMA = 1.0  # of the phases in `sampled_risk`: an example's own minimum may lie anywhere in RANGE
 QUANTILES = (0.25, 0.5, 0.75)
 MOST_STEPS = 100_000
 
 
 def risk_minima() -> Iterator[Measurement]:
-    """Where risk and empirical risk are least in the book's range, and how large then."""
+    """Yield the minima of risk and empirical risk in the book's range: place and value."""
     for name, function in (
         ("risk", objectives.risk),
         ("empirical risk", objectives.empirical_risk),
@@ -32,7 +32,7 @@ def risk_minima() -> Iterator[Measurement]:
 
 
 def roughness() -> Iterator[Measurement]:
-    """The largest curvature of risk and empirical risk on the notes' grid."""
+    """Yield the largest curvature of risk and empirical risk on the notes' grid."""
     x = np.arange(*RANGE, GRID)
     for name, function in (
         ("risk", objectives.risk),
@@ -45,7 +45,7 @@ def roughness() -> Iterator[Measurement]:
 def argmin_gaps(
     sample_sizes: Sequence[int], num_draws: int, rng: np.random.Generator
 ) -> Iterator[Measurement]:
-    """Quantiles over draws of n examples of the distance of both minimisers."""
+    """Yield quantiles of the distance between both minimisers, over draws of n examples."""
     best = objectives.minimise(objectives.risk, *RANGE)
     for n in sample_sizes:
         distances = np.abs(sample_minimisers(n, num_draws, rng) - best)
@@ -56,7 +56,7 @@ def argmin_gaps(
 
 
 def sample_minimisers(n: int, num_draws: int, rng: np.random.Generator) -> Array:
-    """Where the mean loss of n examples is least (num_draws,), on a grid of 2001 points."""
+    """Return the minimisers (num_draws,) of n examples' mean loss, on a grid of 2001 points."""
     grid = np.linspace(*RANGE, 2001)
     phases = rng.normal(0, SIGMA, (num_draws, n))
     return np.asarray(grid[objectives.sampled_risk(grid, phases, SIGMA).argmin(1)])
@@ -65,9 +65,9 @@ def sample_minimisers(n: int, num_draws: int, rng: np.random.Generator) -> Array
 def overfitting(
     table: Array, train_rows: int, num_seeds: int, rng: np.random.Generator
 ) -> Iterator[Measurement]:
-    """Errors on `train_rows` rows of the airfoil table, and on all others, against the steps.
+    """Yield errors on `train_rows` rows of the airfoil table and on all others, against the steps.
 
-    Each seed is a split of the rows. The best step is chosen with other splits.
+    Each seed is a split of the rows. Other splits choose the best step.
     """
     steps = np.unique(np.geomspace(1, MOST_STEPS, 41).astype(np.int64))
     X, y = quadratic_features(table)
@@ -88,10 +88,10 @@ def errors(
     others: NDArray[np.int64],
     steps: NDArray[np.int64],
 ) -> tuple[Array, Array]:
-    """Half the mean squared errors (steps,) on both sets of rows, of descent on `train` from 0.
+    """Return half the mean squared errors (steps,) on both sets of rows, for descent on `train`.
 
-    The rate is 1 / largest curvature. In closed form: along an eigenvector of the Hessian, t steps
-    go 1 - (1 - lr curvature)^t of the way.
+    It starts at 0 with rate 1 / largest curvature. Closed form: along an eigenvector of the
+    Hessian, t steps go 1 - (1 - lr curvature)^t of the way.
     """
     curvatures, vectors = np.linalg.eigh(X[train].T @ X[train] / len(train))
     curvatures = np.maximum(curvatures, 1e-12)
@@ -105,7 +105,7 @@ def errors(
 
 
 def quadratic_features(table: Array) -> tuple[Array, Array]:
-    """A constant, the features and their products, and the target, all standardised."""
+    """Return a constant, the features and their products, and the target, all standardised."""
     scaled = (table - table.mean(0)) / table.std(0)
     columns = scaled[:, :-1].T
     pairs = [a * b for a, b in combinations_with_replacement(columns, 2)]

@@ -1,4 +1,4 @@
-"""The figures and tables of the page on landscapes."""
+"""Figures and tables of the page on landscapes."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -45,7 +45,7 @@ def figures(results: Results, found: Findings) -> list[Figure]:
 
 
 def gap(results: Results) -> Curve:
-    """How far the minimum of n examples lies from the true one: median, and middle 50% of draws."""
+    """Return the distance of n examples' minimum from the true one: median and middle 50%."""
     low, middle, high = (
         results.curves("argmin_gap", quantile=q)["distance of the minimisers"]
         for q in (0.25, 0.5, 0.75)
@@ -54,7 +54,7 @@ def gap(results: Results) -> Curve:
 
 
 def overfitting(results: Results) -> plots.Draw:
-    """Both errors against the steps of descent."""
+    """Draw both errors against the steps of descent."""
     curves = results.curves("overfitting")
     names = {"other rows": say("new data"), "rows trained on": say("training data")}
     found = {name: curves[variant] for variant, name in names.items()}
@@ -68,7 +68,7 @@ def overfitting(results: Results) -> plots.Draw:
 
 
 def escape(results: Results) -> plots.Draw:
-    """How long each optimizer stays on the saddle, by how near to its line it starts."""
+    """Draw how long each optimizer stays on the saddle, by the start's distance from its line."""
     names = {
         "GD": say("gradient descent"),
         "GD with noise": say("with noise"),
@@ -86,7 +86,7 @@ def escape(results: Results) -> plots.Draw:
             )
             ends = []
             for variant, marker, colour in zip(names, "os^D", COLOURS, strict=False):
-                series = results.series("saddle_escape", variant)  # the line itself has no place
+                series = results.series("saddle_escape", variant)  # x = 0 has no logarithm
                 c = curve_of([m for m in reversed(series) if m.x > 0])
                 axes.plot(-np.log10(c.x), c.y, f"{marker}-", color=colour, markersize=3.5)
                 ends.append((names[variant], 12.0, float(c.y[-1]), colour))
@@ -97,7 +97,7 @@ def escape(results: Results) -> plots.Draw:
 
 
 def shrinking(results: Results) -> plots.Draw:
-    """How far a sample's minimum lies from the true one, beside the slope of theory."""
+    """Draw the distance of a sample's minimum from the true one, with the slope of theory."""
     c = gap(results)
     theory = c.y[0] * (c.x / c.x[0]) ** -0.5
     return plots.lines(
@@ -114,5 +114,4 @@ def shrinking(results: Results) -> plots.Draw:
 
 
 def banded(name: str, c: Curve) -> Line:
-    """A curve with its band as a line of a plot."""
     return Line(name, c.x, c.y, c.low, c.high)

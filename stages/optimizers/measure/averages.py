@@ -1,4 +1,4 @@
-"""What momentum, AdaGrad and Adam keep of the airfoil regression's gradients (12.6 to 12.10)."""
+"""Averages of the airfoil regression's gradients in momentum, AdaGrad and Adam (12.6 to 12.10)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -20,16 +20,16 @@ from stages.optimizers.measure.regression import (
 
 BETA1 = 0.9
 NUM_GRADIENTS = 4000  # at the minimum
-WARM_UP = 200  # gradients after which momentum has forgotten its start
-LATE_STEP = 300  # of AdaGrad's run, two epochs: the start is forgotten
+WARM_UP = 200  # gradients until momentum has forgotten its start
+LATE_STEP = 300  # two epochs, after which AdaGrad's run has forgotten its start
 
-RUNS_PER_SEED = 40  # where a run ends depends much on its batches; a seed's value is their mean
+RUNS_PER_SEED = 40  # averaged to a seed's value, since a run's end depends strongly on its batches
 CORRECTION_EPOCHS = (2, 4)  # of the notes' runs from scratch and with torch
-DECAYS = (0.9, 0.999)  # of the squares' average: RMSProp's in the book, Adam's in the notes
+DECAYS = (0.9, 0.999)  # of the squares' average: RMSProp in the book, Adam in the notes
 
 
 def averages(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurement]:
-    """To how many samples momentum's average of independent gradients amounts (12.6)."""
+    """Yield the effective sample size of momentum's average of independent gradients (12.6)."""
     g = np.stack([_independent_gradients(task, seed + i) for i in range(num_seeds)], axis=1)
     v = momentum_averages(g)[WARM_UP:]
     effective = ((g**2).mean(0) / (v**2).mean(0)).mean(1)
@@ -37,7 +37,7 @@ def averages(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurement]:
 
 
 def momentum_averages(g: Array) -> Array:
-    """The leaky average of gradients (steps, ...) after each step, from 0."""
+    """Return the leaky average of gradients (steps, ...) after each step, starting at 0."""
     v = np.zeros_like(g)
     for t in range(len(g)):
         v[t] = BETA1 * v[t - 1] + (1 - BETA1) * g[t] if t else (1 - BETA1) * g[t]
@@ -45,7 +45,7 @@ def momentum_averages(g: Array) -> Array:
 
 
 def _independent_gradients(task: Problem, seed: int) -> Array:
-    """Gradients (steps, d) at the minimiser, of batches drawn with replacement."""
+    """Return gradients (steps, d) at the minimiser, on batches drawn with replacement."""
     rows = np.random.default_rng(seed).integers(task.X.shape[1], size=(NUM_GRADIENTS, BATCH_SIZE))
     return batch_gradients(
         task, np.broadcast_to(task.minimiser[0], (len(rows), task.X.shape[-1])), rows
@@ -53,16 +53,16 @@ def _independent_gradients(task: Problem, seed: int) -> Array:
 
 
 def geometric_sum() -> Iterator[Measurement]:
-    """The sum of beta^i for i from 0 to t, and the notes' formula for it, at beta 0.9."""
+    """Yield the sum of beta^i for i from 0 to t, and the notes' formula for it, at beta 0.9."""
     t = np.arange(21)
     yield from line("geometric_sum", "summed", t, np.cumsum(BETA1**t))
     yield from line("geometric_sum", "the notes' formula", t, (1 - BETA1**t) / (1 - BETA1))
 
 
 def adagrad_state(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurement]:
-    """The exponent with which AdaGrad's sum of squared gradients grows after LATE_STEP (12.7.1).
+    """Yield the exponent with which AdaGrad's sum of squared gradients grows (12.7.1).
 
-    Ten epochs; of the coordinates' sums the mean.
+    The sums are averaged over coordinates and fitted from LATE_STEP to the end of ten epochs.
     """
     rule, w = update_rules.adagrad(0.1), initial(num_seeds, task.X.shape[-1], seed)
     state, sums = rule.init(w), []
@@ -76,9 +76,9 @@ def adagrad_state(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurem
 
 
 def corrections(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurement]:
-    """What Adam's correction of its averages does: each seed's mean excess, at the notes' rate.
+    """Yield each seed's mean excess at the notes' rate, with and without Adam's bias correction.
 
-    RMSProp's epsilon stands beside the root, as Adam's, so that only the correction differs.
+    RMSProp adds epsilon outside the root, as Adam does, so that only the correction differs.
     """
     variants: list[tuple[str, MakeRule, dict[str, float]]] = [
         ("Adam", update_rules.adam, {}),
@@ -98,9 +98,9 @@ def corrections(task: Problem, num_seeds: int, seed: int) -> Iterator[Measuremen
 def momentum_at(
     task: Problem, rates: Mapping[str, float], num_seeds: int, seed: int
 ) -> Iterator[Measurement]:
-    """Momentum's excess after two epochs at each rate: each seed's mean.
+    """Yield momentum's excess after two epochs at each rate: each seed's mean.
 
-    Its runs are none of the sweep's, which chose one of the rates.
+    Its seeds are not among the sweep's, which chose one of the rates.
     """
     rule = partial(update_rules.momentum, beta=0.9)
     for chosen, rate in rates.items():
@@ -116,7 +116,7 @@ def mean_excess(
     epochs: Sequence[int],
     seed: int,
 ) -> Array:
-    """The excess (epochs, seeds) after so many epochs, the mean of RUNS_PER_SEED runs."""
+    """Return the excess (epochs, seeds) after each of `epochs`, the mean of RUNS_PER_SEED runs."""
     w = initial(num_seeds * RUNS_PER_SEED, task.X.shape[-1], seed)
     per_epoch = task.X.shape[1] // BATCH_SIZE
     num_steps = max(epochs) * per_epoch

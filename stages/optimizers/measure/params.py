@@ -1,4 +1,4 @@
-"""What `optimizers` reads of params.yaml."""
+"""The params that `optimizers` reads."""
 
 from typing import Annotated
 

@@ -28,7 +28,7 @@ TRACES: dict[tuple[str, float], UpdateRule] = {
 
 
 def traces() -> Iterator[Measurement]:
-    """The notes' 20-step traces: x1 and x2 against the step."""
+    """Yield the notes' 20-step traces: x1 and x2 against the step."""
     for (name, rate), rule in TRACES.items():
         with np.errstate(over="ignore"):
             path = np.array(descend_quadratic(rule, START))
@@ -38,9 +38,9 @@ def traces() -> Iterator[Measurement]:
 
 
 def starts(num_starts: int) -> Iterator[Measurement]:
-    """The value after 20 steps against the direction of the start, at the notes' distance.
+    """Yield the value after 20 steps against the direction of the start, at the notes' distance.
 
-    The quadratic's axes are the coordinates', or turned by 45 degrees.
+    The quadratic's axes are the coordinate axes, or rotated by 45 degrees.
     """
     degrees = np.linspace(0, 360, num_starts, endpoint=False)
     directions = np.stack([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
@@ -54,13 +54,13 @@ def starts(num_starts: int) -> Iterator[Measurement]:
 
 
 def descend_quadratic(rule: UpdateRule, x: Array, angle: float = 0.0) -> list[Array]:
-    """The positions (2, ...) of 20 steps on 0.1 x1^2 + 2 x2^2, turned by `angle` radians."""
+    """Return positions (2, ...) of 20 steps on 0.1 x1^2 + 2 x2^2, rotated by `angle` radians."""
     gradient = partial(objectives.quadratic_gradient, eigenvalues=EIGENVALUES, angle=angle)
     return update_rules.trace(rule, gradient, x, TRACE_STEPS)
 
 
 def stability() -> Iterator[Measurement]:
-    """The measured growth per step over lr lambda for each beta, and where it passes 1."""
+    """Yield measured growth per step against lr lambda for each beta, and where it exceeds 1."""
     curvatures = np.linspace(0.05, 4, 80)
     for beta, row in zip(BETAS, growth(BETAS[:, None], curvatures[None, :]), strict=True):
         yield from line("stability", "momentum", curvatures, row, beta=round(float(beta), 2))
@@ -74,9 +74,9 @@ def stability() -> Iterator[Measurement]:
 
 
 def growth(beta: Array, curvature: Array, num_steps: int = 600) -> Array:
-    """The measured factor per step by which momentum grows or shrinks at lr lambda = `curvature`.
+    """Measure the factor per step by which momentum grows or shrinks at lr lambda = `curvature`.
 
-    Both arrays broadcast. The system is linear, so position and velocity are scaled back together
+    Both arrays broadcast. The system is linear, so position and velocity are normalized together
     after each step.
     """
     rule = update_rules.momentum(1.0, beta)

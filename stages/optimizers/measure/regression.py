@@ -1,4 +1,4 @@
-"""Descent on linear regressions: the notes' airfoil runs (12.5 to 12.10), also torch's."""
+"""Descent on linear regressions: the notes' airfoil runs (12.5 to 12.10), also with torch."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -15,18 +15,18 @@ from lab.optim.objectives import Array
 from lab.optim.update_rules import UpdateRule
 from lab.results.measurements import Cell, Measurement, by_seed, line, samples_at
 
-BATCH_SIZE = 10  # of the notes' runs, where they say no other
-DIVERGED_ABOVE = 1e6  # an excess that no start of any problem here comes near
-SHARES = 1 / np.arange(1, 61)  # of the rows that have each feature, from common to rare
+BATCH_SIZE = 10  # of the notes' runs by default
+DIVERGED_ABOVE = 1e6  # an excess far above the start of any problem here
+SHARES = 1 / np.arange(1, 61)  # share of the rows that have each feature, from common to rare
 
 MakeRule = Callable[[Array], UpdateRule]
 
 
 class Problem(NamedTuple):
-    """A regression for each start, or one for all: then `problems` is 1.
+    """A regression for each start, or one for all (`problems` is 1).
 
-    Features X (problems, n, d), targets y (problems, n), and what is exact of half their mean
-    squared error.
+    X (problems, n, d), y (problems, n), and the exact Hessian, minimiser and minimum of half the
+    mean squared error.
     """
 
     X: Array
@@ -36,20 +36,20 @@ class Problem(NamedTuple):
     minimum: Array
 
     def batch(self, rows: NDArray[np.int64]) -> tuple[Array, Array]:
-        """The features (starts, batch, d) and targets of each start's `rows` (starts, batch)."""
+        """Return features (starts, batch, d) and targets of each start's `rows` (starts, batch)."""
         problem = np.arange(len(rows))[:, None] % len(self.X)
         return self.X[problem, rows], self.y[problem, rows]
 
     def excess(self, w: Array) -> Array:
-        """How far (k, starts) the loss at w (k, starts, d) lies above its minimum."""
+        """Return the loss at w (k, starts, d) minus its minimum, (k, starts)."""
         return objectives.excess(w.swapaxes(0, 1), self.hessian, self.minimiser[:, None]).T
 
 
 class Trajectory(NamedTuple):
     """Excess (checks, rates, seeds) over the minimum after `steps` (checks,).
 
-    `diverged_step` (rates, seeds) is the step at which a run diverged, 0 if it did not; from then
-    on its excess is NaN. `weights` (rates, seeds, d) are the last.
+    `diverged_step` (rates, seeds) is the step at which a run diverged, or 0; from this step on, its
+    excess is NaN. `weights` (rates, seeds, d) are the final ones.
     """
 
     steps: NDArray[np.int64]
@@ -62,7 +62,7 @@ class Trajectory(NamedTuple):
 
 
 class NotesRun(NamedTuple):
-    """One of the notes' airfoil runs, or one to compare with them."""
+    """One of the notes' airfoil runs, or a run to compare with these."""
 
     name: str
     make_rule: MakeRule
@@ -92,7 +92,7 @@ NOTES_RUNS = (
 
 
 def notes_runs(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurement]:
-    """Excess over the minimum at the end, and its largest after one epoch over the start's."""
+    """Yield the final excess, and the largest one after the first epoch relative to the start's."""
     w = initial(num_seeds, task.X.shape[-1], seed)
     for run in NOTES_RUNS:
         per_epoch = task.X.shape[1] // run.batch_size
@@ -118,7 +118,7 @@ def notes_runs(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurement
 
 
 class Concise(NamedTuple):
-    """A run with torch's optimizer, which the notes have in a concise form."""
+    """A run with torch's optimizer, as in the notes' concise versions."""
 
     name: str
     make_optimizer: Callable[[list[Tensor]], torch.optim.Optimizer]
@@ -133,10 +133,10 @@ CONCISE_RUNS = (
 
 
 class Settings(NamedTuple):
-    """Settings in which the concise run differs from the one from scratch."""
+    """Settings that differ between the concise run and the run from scratch."""
 
     loss_factor: float
-    own_start: bool  # torch's default start of the bias, not 0
+    own_start: bool  # the bias starts at torch's default, not at 0
     num_epochs: int
 
 
@@ -145,7 +145,7 @@ CONCISE = Settings(1.0, own_start=True, num_epochs=4)
 
 
 def concise_runs(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurement]:
-    """The notes' concise runs, and torch's optimizers with everything else as from scratch."""
+    """Yield the notes' concise runs, and torch's optimizers with the settings from scratch."""
     w = initial(num_seeds, task.X.shape[-1], seed)
     for run in CONCISE_RUNS:
         for version, settings in (("torch's optimizer", FROM_SCRATCH), ("concise", CONCISE)):
@@ -161,7 +161,7 @@ def concise_runs(task: Problem, num_seeds: int, seed: int) -> Iterator[Measureme
 
 
 def first_steps(task: Problem, seed: int) -> Iterator[Measurement]:
-    """Length of momentum's first step from the same weights on the same batch."""
+    """Yield the length of momentum's first step from the same weights on the same batch."""
     w = initial(1, task.X.shape[-1], seed)
     rows = next(batches(task.X.shape[1], BATCH_SIZE, 1, [seed]))
     rule = update_rules.momentum(0.005, beta=0.9)
@@ -182,10 +182,10 @@ def concise_descent(
     w: Array,
     seed: int,
 ) -> Array:
-    """The excess (epochs + 1, seeds) of torch's optimizer, in float32 as its users compute.
+    """Return the excess (epochs + 1, seeds) of torch's optimizer in float32, as its users compute.
 
-    All starts `w` (seeds, d) run at once, each on batches of its own: no number of the loss's sum
-    over them depends on two, and the rules change each weight by itself.
+    All starts `w` (seeds, d) run concurrently, each on its own batches. They stay independent: no
+    term of the summed loss depends on two of them, and the rules are elementwise.
     """
     X, y = (torch.from_numpy(each[0]).float() for each in (task.X, task.y))
     features = X[:, :-1].contiguous()  # the last column is the bias's
@@ -209,7 +209,7 @@ def concise_descent(
 
 
 def _own_bias(num_features: int, seed: int) -> Tensor:
-    """The bias (1,) with which torch's own linear layer starts."""
+    """Return the bias (1,) with which torch's linear layer starts."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return nn.Linear(num_features, 1).bias.detach()
@@ -223,13 +223,13 @@ def _weights(params: Sequence[Tensor]) -> Array:
 
 
 def problem(X: Array, y: Array) -> Problem:
-    """The regressions of y (..., n) on X (..., n, d)."""
+    """Return the regressions of y (..., n) on X (..., n, d)."""
     X, y = X.reshape(-1, *X.shape[-2:]), y.reshape(-1, y.shape[-1])
     return Problem(X, y, *objectives.least_squares(X, y))
 
 
 def ill_conditioned(seeds: Iterable[int]) -> Problem:
-    """Regressions whose Hessians are diagonal with eigenvalues from 1 to 1e-3."""
+    """Return regressions whose Hessians are diagonal with eigenvalues from 1 to 1e-3."""
     scales = np.logspace(0, -1.5, 20)
 
     def drawn(rng: np.random.Generator) -> tuple[Array, Array]:
@@ -240,14 +240,14 @@ def ill_conditioned(seeds: Iterable[int]) -> Problem:
 
 
 def rotated(task: Problem, seeds: Iterable[int]) -> Problem:
-    """The same regressions in other coordinates: the features of each rotated at random."""
+    """Return the same regressions in other coordinates: each with randomly rotated features."""
     shape = task.hessian.shape[1:]
     normal = np.stack([_rng("rotation", seed).normal(size=shape) for seed in seeds])
     return problem(task.X @ np.linalg.qr(normal)[0], task.y)
 
 
 def sparse(seeds: Iterable[int]) -> Problem:
-    """Regressions on rare features: each is 1 in its share SHARES of the rows, else 0."""
+    """Return regressions on rare features: each is 1 in its share SHARES of the rows, else 0."""
 
     def drawn(rng: np.random.Generator) -> tuple[Array, Array]:
         X = (rng.random((1500, len(SHARES))) < SHARES).astype(float)
@@ -259,13 +259,13 @@ def sparse(seeds: Iterable[int]) -> Problem:
 def _drawn(
     draw: Callable[[np.random.Generator], tuple[Array, Array]], name: str, seeds: Iterable[int]
 ) -> Problem:
-    """A problem for each seed."""
+    """Draw a problem for each seed."""
     X, y = zip(*(draw(_rng(name, seed)) for seed in seeds), strict=True)
     return problem(np.stack(X), np.stack(y))
 
 
 def _rng(name: str, seed: int) -> np.random.Generator:
-    """Random numbers that have nothing to do with those of the starts and batches of a seed."""
+    """Return a generator that is independent of a seed's starts and batches."""
     return np.random.default_rng([seed, *name.encode()])
 
 
@@ -279,16 +279,16 @@ def descend(
     check_every: int,
     seed: int,
 ) -> Trajectory:
-    """Run a rule at all rates from all starts at once.
+    """Run a rule at all rates from all starts concurrently.
 
-    Start i has batches of its own, those of `seed` + i, the same at every rate.
+    Start i has its own batches, drawn from `seed` + i and the same at every rate.
 
     Args:
         make_rule: a rule for an array of rates (rates, 1, 1).
         rates: (rates,).
         task: the regression of each start.
         w: starts (seeds, d).
-        batch_size: examples per step, of whose half mean squared error the gradient is.
+        batch_size: examples per step; the loss is half their mean squared error.
         num_steps: steps of each run.
         check_every: steps between two readings of the excess.
         seed: of the first start's batches.
@@ -303,7 +303,7 @@ def descend(
     with np.errstate(over="ignore", invalid="ignore"):
         for step, rows in enumerate(drawn, start=1):
             X, y = task.batch(rows)  # (seeds, batch, d), (seeds, batch)
-            # all rates in one product: (seeds, rates, batch)
+            # all rates in one matrix multiplication: (seeds, rates, batch)
             error = x.swapaxes(0, 1) @ X.swapaxes(1, 2) - y[:, None, :]
             x, state = rule.update(x, (error @ X).swapaxes(0, 1) / batch_size, state)
             now = task.excess(x)
@@ -317,9 +317,9 @@ def descend(
 def batches(
     n: int, batch_size: int, num_steps: int, seeds: Sequence[int]
 ) -> Iterator[NDArray[np.int64]]:
-    """`num_steps` minibatches of row numbers (seeds, batch): a new permutation for each epoch.
+    """Yield `num_steps` minibatches of row numbers (seeds, batch); each epoch is a new permutation.
 
-    Rows that fill no batch are left out of their epoch.
+    An epoch leaves out the rows that do not fill a batch.
     """
     rngs = [np.random.default_rng(seed) for seed in seeds]
     per_epoch = n // batch_size
@@ -331,9 +331,9 @@ def batches(
 
 
 def batch_gradients(task: Problem, x: Array, rows: NDArray[np.int64]) -> Array:
-    """The gradients (seeds, d) of half the mean squared error at x (seeds, d), on each one's rows.
+    """Return the gradients (seeds, d) of half the mean squared error at x (seeds, d).
 
-    `rows` is (seeds, batch).
+    Each seed has its own `rows` (seeds, batch).
     """
     X, y = task.batch(rows)
     error = (X @ x[:, :, None])[:, :, 0] - y
@@ -341,7 +341,7 @@ def batch_gradients(task: Problem, x: Array, rows: NDArray[np.int64]) -> Array:
 
 
 def initial(num_seeds: int, d: int, seed: int) -> Array:
-    """The book's starts (num_seeds, d): weights N(0, 0.01^2), and 0 for the last, the bias."""
+    """Return the book's starts (num_seeds, d): weights N(0, 0.01^2), then a bias of 0."""
     w = np.random.default_rng(seed).normal(0, 0.01, (num_seeds, d))
     w[:, -1] = 0
     return w

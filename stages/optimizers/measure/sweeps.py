@@ -1,6 +1,6 @@
-"""Every rule at many rates: on linear regressions (12.4 to 12.10) and rare features.
+"""Every rule at many rates, on linear regressions (12.4 to 12.10), also with rare features.
 
-The rates that seeds judge have been chosen with other seeds.
+Different seeds choose a rate and judge it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-import torch._dynamo  # by the first optimizer, for seconds: here once for all fresh processes
+import torch._dynamo  # the first optimizer would, for seconds; once here for all fresh processes
 import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
@@ -47,8 +47,8 @@ MAKE_RULE: dict[str, MakeRule] = {
 class Sweep(NamedTuple):
     """Runs of rules on a problem, at each rate from twice `num_seeds` starts.
 
-    The first `num_seeds` judge what the others choose. `best` is each rule's best rate, its place
-    in `rates`.
+    The last `num_seeds` starts choose the best rates, and the first `num_seeds` judge them. `best`
+    has the index in `rates` of each rule's best.
     """
 
     rates: Array
@@ -57,7 +57,7 @@ class Sweep(NamedTuple):
     best: Mapping[str, int]
 
     def ends(self, rule: str) -> Array:
-        """The excess (seeds,) at the end, at the rule's best rate."""
+        """Return the final excess (seeds,) at the rule's best rate."""
         values: Array = self.runs[rule].excess[-1, self.best[rule], : self.num_seeds]
         return values
 
@@ -65,7 +65,7 @@ class Sweep(NamedTuple):
         return float(self.rates[self.best[rule]])
 
     def best_of(self, rules: Iterable[str]) -> str:
-        """The best of some rules, each at its best rate."""
+        """Return the best rule by the choosing seeds, at best rates."""
         chosen = {
             rule: np.median(self.runs[rule].excess[-1, self.best[rule], self.num_seeds :])
             for rule in rules
@@ -74,7 +74,7 @@ class Sweep(NamedTuple):
 
 
 def sweep(task: Problem, num_seeds: int, num_rates: int, seed: int) -> Sweep:
-    """All rules' runs on a problem."""
+    """Run all rules on a problem."""
     rates = np.geomspace(*SWEPT_RATES, num_rates)
     w = initial(2 * num_seeds, task.X.shape[-1], seed)
     runs = {
@@ -86,22 +86,22 @@ def sweep(task: Problem, num_seeds: int, num_rates: int, seed: int) -> Sweep:
 
 
 def best_place(values: Array, num_seeds: int) -> int:
-    """The place of the rate whose median over the choosing seeds is least; `values` (rates, all).
+    """Return the index of the rate with the least median over the choosing seeds.
 
-    A rate at which one of them diverged is none.
+    `values` is (rates, all seeds). A rate with a diverged choosing seed does not count.
     """
     return int(np.argmin(np.nan_to_num(np.median(values[:, num_seeds:], 1), nan=np.inf)))
 
 
 def by_rate(problem: str, found: Sweep) -> Iterator[Measurement]:
-    """The excess after two epochs against the rate."""
+    """Yield the excess after two epochs against the rate."""
     for name in RULES:
         ends = found.runs[name].excess[-1, :, : found.num_seeds]
         yield from samples_at("rates", name, found.rates, list(ends), problem=problem)
 
 
 def at_best_rates(problem: str, found: Sweep) -> Iterator[Measurement]:
-    """The excess after two epochs of each rule at its best rate, and of AdaGrad's best rival."""
+    """Yield each rule's excess after two epochs at its best rate, and AdaGrad's best rival's."""
     rival = found.best_of(rule for rule in MAKE_RULE if rule != "AdaGrad")
     rules = {name: name for name in MAKE_RULE} | {BEST_RIVAL: rival}
     for name, rule in rules.items():
@@ -109,7 +109,7 @@ def at_best_rates(problem: str, found: Sweep) -> Iterator[Measurement]:
 
 
 def epsilons(problem: str, task: Problem, found: Sweep, seed: int) -> Iterator[Measurement]:
-    """Adam's final excess at its best rate against epsilon, and at the best epsilon."""
+    """Yield Adam's final excess at its best rate against epsilon, and at the best epsilon."""
     rate, num_seeds = found.best_rate("Adam"), found.num_seeds
     w = initial(2 * num_seeds, task.X.shape[-1], seed)
 
@@ -126,13 +126,13 @@ def epsilons(problem: str, task: Problem, found: Sweep, seed: int) -> Iterator[M
 # --- rare features (12.7.1) ---
 
 GROUPS = {"common": SHARES >= 1 / 10, "rare": SHARES <= 1 / 30}  # of the features
-BIN = 10  # features, from common to rare, that share a point of the figure
+BIN = 10  # neighbouring features, from common to rare, per point of the figure
 
 
 def feature_errors(task: Problem, found: Sweep) -> Iterator[Measurement]:
-    """How far the features' weights end from their best, at each rule's best rate.
+    """Yield the features' final weight errors at each rule's best rate.
 
-    Against the share of rows that have the feature, and of common and of rare features.
+    They are given against the share of rows that have the feature, and for common and rare ones.
     """
     bins = np.arange(len(SHARES)).reshape(-1, BIN)
     shares = [SHARES[members].mean() for members in bins]
@@ -147,9 +147,9 @@ def feature_errors(task: Problem, found: Sweep) -> Iterator[Measurement]:
 
 
 def error_left(weights: Array, best: Array, members: NDArray[np.generic]) -> Array:
-    """Mean square (seeds,) of some features' errors over that of their best weights.
+    """Return the mean square (seeds,) of some weights' errors, relative to the best weights.
 
-    Both weights are (seeds, d). It is about 1 at the start.
+    Both weights are (seeds, d). The result is about 1 at the start.
     """
     error, best = (weights - best)[:, members], best[:, members]
     return np.asarray((error**2).mean(1) / (best**2).mean(1))
@@ -161,8 +161,8 @@ IMAGES = 256  # as in the notes' training
 
 
 def step_times(process: int, params: BenchParams, threads: int) -> list[Measurement]:
-    """Milliseconds of a step with either optimizer of torch."""
-    disable_malloc_trim()  # its coming and going would take longer than an optimizer
+    """Measure the milliseconds of a step with torch's SGD and AdaGrad."""
+    disable_malloc_trim()  # trimming memory takes longer than an optimizer
     devices = processor(threads)
     generator = torch.Generator().manual_seed(0)
     X = torch.rand(IMAGES, 1, 28, 28, generator=generator)
@@ -182,7 +182,6 @@ def step_times(process: int, params: BenchParams, threads: int) -> list[Measurem
 
 
 def step(params: list[Tensor], X: Tensor, y: Tensor, optimizer: torch.optim.Optimizer) -> None:
-    """A training step of LeNet."""
     optimizer.zero_grad()
     F.cross_entropy(lenet(X, params), y).backward()
     optimizer.step()

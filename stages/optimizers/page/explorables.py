@@ -1,6 +1,6 @@
-"""What the page on optimizers lets a reader play with.
+"""Explorables of the page on optimizers.
 
-`quadratic.js` and `stability.js` compute with the formulas of `lab.optim`; a test compares them.
+`quadratic.js` and `stability.js` have the formulas of `lab.optim`; a test compares them.
 """
 
 from lab.optim.update_rules import RULES
@@ -8,11 +8,11 @@ from lab.report.language import say, translation
 from lab.report.page import Choice, Explorable, Slider
 from stages.optimizers.page.figures import place_of
 
-# by quadratic.js
+# known to quadratic.js
 DRAWN = ("sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adadelta", "adam", "yogi")
-NONE = "none"  # in place of a second one
+NONE = "none"  # no second optimizer
 RATES = (1e-4, 10)
-MOST_STEPS = 10_000  # that a browser draws at once
+MOST_STEPS = 10_000  # the most that a browser draws immediately
 
 
 def explorables(*_: object) -> list[Explorable]:
@@ -20,7 +20,7 @@ def explorables(*_: object) -> list[Explorable]:
 
 
 def quadratic() -> Explorable:
-    """Two optimizers on the notes' quadratic, its axes rotated and its condition changed."""
+    """Two optimizers on the notes' quadratic, with its rotation and condition number to choose."""
     titles = {name: translation(RULES[name].title) for name in DRAWN}
     titles["sgd"] = say("gradient descent")
     return Explorable(
@@ -52,7 +52,7 @@ def quadratic() -> Explorable:
 
 
 def stability() -> Explorable:
-    """The growth per step of momentum on a parabola, and the path that goes with it."""
+    """The growth per step of momentum on a parabola, and its path."""
     return Explorable(
         name="stability",
         controls=[

@@ -1,4 +1,4 @@
-"""The figures and tables of the page on optimizers."""
+"""Figures and tables of the page on optimizers."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from stages.optimizers.measure.names import COUNTING, DECAYING, PROBLEMS, RULES
 
 
 class RunKey(NamedTuple):
-    """An airfoil run by its columns."""
+    """An airfoil run, identified by its columns."""
 
     rule: str
     rate: float
@@ -30,7 +30,7 @@ class RunKey(NamedTuple):
 
 Dot = tuple[str, float, float, float]  # a label, a median, and the ends of the middle 50%
 
-# What a port of the book prints as the final loss of its airfoil runs, from one seed each.
+# final losses of the airfoil runs that a port of the book prints, from one seed each
 PUBLISHED_LOSSES = {
     RunKey("momentum 0.5", 0.02): 0.2455,
     RunKey("AdaGrad", 0.1): 0.2437,
@@ -38,12 +38,12 @@ PUBLISHED_LOSSES = {
     RunKey("Adam", 0.01): 0.2454,
     RunKey("Adam", 0.01, version="concise"): 0.2421,
 }
-HALF_TURN = 180  # degrees: a start and the one across from it end at the same value
+HALF_TURN = 180  # degrees: opposite starts end at the same value
 BOOK_START_DEGREES = float(np.degrees(np.arctan2(-2, -5))) % HALF_TURN
 LEAST_SHOWN = 1e-9  # of values after 20 steps
-ONE_FOR_ALL = ("SGD", "momentum 0.9", "Nesterov 0.9")  # weights: one learning rate
-# An optimizer has one colour on the whole page, and shares it with none beside it. Explorables name
-# optimizers without their momentum.
+ONE_FOR_ALL = ("SGD", "momentum 0.9", "Nesterov 0.9")  # one learning rate for all weights
+# An optimizer has one colour on the whole page, which no optimizer shown with it shares.
+# Explorables name optimizers without their momentum.
 COLOURED = (
     *("SGD", "momentum", "AdaGrad", "RMSProp", "Adadelta", "Adam"),
     *("AdamW", "Yogi", "Nesterov"),
@@ -82,7 +82,7 @@ def figures(results: Results, found: Findings) -> list[Figure]:
 
 
 def airfoil_runs(results: Results) -> dict[RunKey, Curve]:
-    """The excess of each of the notes' runs against epochs."""
+    """Return the excess of each of the notes' runs against epochs."""
     found: dict[RunKey, list[Measurement]] = {}
     for m in results.measurements:
         if m.experiment == "airfoil_runs" and m.columns["version"] != "torch's optimizer":
@@ -93,14 +93,14 @@ def airfoil_runs(results: Results) -> dict[RunKey, Curve]:
 
 
 def overlapping_pairs(results: Results) -> tuple[int, int]:
-    """How many pairs of the airfoil runs' interquartile ranges overlap, and how many there are."""
+    """Count the pairs of airfoil runs whose interquartile ranges overlap, and all pairs."""
     ends = [(c.low[-1], c.high[-1]) for c in airfoil_runs(results).values()]
     found = [a[0] <= b[1] and b[0] <= a[1] for i, a in enumerate(ends) for b in ends[:i]]
     return int(sum(found)), len(found)
 
 
 def _name(rule: str) -> str:
-    """An optimizer as the page calls it."""
+    """Return the page's name of an optimizer."""
     words = {
         "GD": say("GD"),
         "Nesterov 0.9": say("Nesterov {beta}", beta=0.9),
@@ -111,7 +111,7 @@ def _name(rule: str) -> str:
 
 
 def _run_name(run: RunKey) -> str:
-    """A run as the page calls it: its optimizer and its settings."""
+    """Return the page's name of a run: its optimizer and its settings."""
     batch = [say("batch {size}", size=f"{run.batch_size:g}")] if run.rule == "SGD" else []
     rate = "ρ 0.9" if run.rule == "Adadelta" else say("lr {rate}", rate=f"{run.rate:g}")
     version = {
@@ -124,7 +124,7 @@ def _run_name(run: RunKey) -> str:
 
 
 def place_of(rule: str) -> int:
-    """The place of an optimizer's colour among the house's."""
+    """Return the index of an optimizer's colour in `style.COLOURS`."""
     optimizer = "SGD" if rule == "GD" else re.split("[ ,]", rule)[0]
     return COLOURED.index(optimizer) % len(style.COLOURS)
 
@@ -134,7 +134,7 @@ def _colour(rule: str) -> str:
 
 
 def _line(axes: Axes, c: Curve, rule: str, place: int, label: str) -> None:
-    """Draw a curve with its band in the colour of its rule, and the dashes of its place."""
+    """Draw a curve and its band in the colour of its rule, with dashes by place in the figure."""
     colour, dashes = _colour(rule), DASHES[place % len(DASHES)]
     axes.plot(c.x, c.y, color=colour, linestyle=dashes, label=label)
     axes.fill_between(c.x, c.low, c.high, color=colour, alpha=0.15, linewidth=0)
@@ -192,7 +192,7 @@ def _dots(axes: Axes, dots: Sequence[Dot], best: int | None = None) -> None:
 
 
 def _around(values: Sequence[float]) -> tuple[float, float]:
-    """The limits of a logarithmic axis."""
+    """Return the limits of a logarithmic axis."""
     finite = [value for value in values if np.isfinite(value) and value > 0]
     return min(finite) / 1.3, 1.3 * max(finite)
 
@@ -245,7 +245,7 @@ def _best(results: Results, problem: str, path: Path) -> None:
 
 
 def _rates(results: Results, one_for_all: bool, path: Path) -> None:
-    """Draw the optimizers with one learning rate for all weights, or those with one for each."""
+    """Draw the optimizers with one learning rate for all weights, or with one for each weight."""
     curves = results.curves("rates", problem="airfoil")
     with style.figure(path, style.WIDTH, 3.4) as fig:
         axes = fig.add_subplot(

@@ -1,8 +1,8 @@
 """Data, pipeline and tensor parallelism by hand (book 13.5).
 
-Every kind places a net on devices and computes the same gradient of a batch, the devices side by
-side. Each device has a graph of its own, as a process of its own would; what it needs of another is
-sent. A CPU listed several times works as several devices.
+Every kind places a net on devices, which compute the same gradient of a batch concurrently. Each
+device has its own graph, as separate processes would; it receives what it needs from the others. A
+CPU listed several times works as several devices.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from stages.parallelism.measure.names import DATA, PIPELINE, TENSOR
 
 IMAGE_PIXELS, NUM_CLASSES = 784, 10
 
-Layer = Callable[[Tensor, Tensor, Tensor], Tensor]  # of the input, the weights, the biases
+Layer = Callable[[Tensor, Tensor, Tensor], Tensor]  # of input, weights, biases
 Share = tuple[Tensor, Tensor]  # of a layer's weights and biases
 T = TypeVar("T")
 
@@ -38,28 +38,28 @@ class Layered(NamedTuple):
     output_dims: Sequence[int]
 
     def forward(self, part: Sequence[int], X: Tensor, params: Sequence[Tensor]) -> Tensor:
-        """The output of some layers with a device's own weights and biases of these."""
+        """Return the output of the layers `part`, given a device's own weights and biases."""
         for layer, W, b in zip(part, params[::2], params[1::2], strict=True):
             X = self.layers[layer](X, W, b)
         return X
 
 
 class DeviceGroup:
-    """Devices that compute side by side and send to each other."""
+    """Devices that compute concurrently and send to each other."""
 
     def __init__(self, devices: Sequence[torch.device], pool: Executor) -> None:
         self.devices, self.pool = devices, pool
 
     def each(self, work: Callable[..., T], on: Sequence[int], *columns: Sequence[Any]) -> list[T]:
-        """`work` of each row of `columns` on the devices of these numbers, its first arguments."""
+        """Call `work` with each device number in `on` and its row of `columns`, concurrently."""
         return parallel_map(self.pool, work, on, *columns)
 
     def send(self, X: Tensor, source: int, target: int) -> Tensor:
-        """X of device number `source` on number `target`, cut off from the graph."""
+        """Return X of device number `source` on number `target`, detached from the graph."""
         return X.detach() if source == target else X.detach().to(self.devices[target], copy=True)
 
     def allreduce(self, same: Sequence[Tensor]) -> None:
-        """Replace tensors, one of each device, by their sum."""
+        """Replace the tensors, one per device, by their sum."""
         allreduce(same)
 
 
@@ -69,7 +69,7 @@ class DeviceGroup:
 def data_parallel_gradient(
     net: Layered, replicas: Sequence[Sequence[Tensor]], X: Tensor, y: Tensor, group: DeviceGroup
 ) -> Tensor:
-    """Each device takes the gradient of a share of the batch, then has the sum of all."""
+    """Take the gradient of a share of the batch on each device, then all-reduce the gradients."""
 
     def gradient(device: int, X: Tensor, y: Tensor) -> Tensor:
         logits = net.forward(range(len(net.layers)), X, replicas[device])
@@ -95,11 +95,11 @@ def pipeline_gradient(
     group: DeviceGroup,
     num_micro_batches: int,
 ) -> Tensor:
-    """Micro-batches go from device to device one behind the other, then their gradients back."""
+    """Send successive micro-batches from device to device, then their gradients back."""
     n, m = len(parts), num_micro_batches
     labels = y.to(group.devices[-1]).tensor_split(m)
     inputs = {(0, i): piece.to(group.devices[0]) for i, piece in enumerate(X.tensor_split(m))}
-    outputs: dict[tuple[int, int], Tensor] = {}  # by device and micro-batch, as the inputs
+    outputs: dict[tuple[int, int], Tensor] = {}  # by device and micro-batch, like the inputs
 
     def forward(device: int, i: int) -> None:
         h = net.forward(parts[device], inputs[device, i], params[device])
@@ -126,7 +126,7 @@ def pipeline_gradient(
 def tensor_parallel_layer(
     layer: Layer, shares: Sequence[Share], inputs: Sequence[Tensor], group: DeviceGroup, ends: int
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """Each device's share of the outputs, and all of them on the first `ends` (an all-gather)."""
+    """Return each device's share of the outputs; all-gather them on the first `ends` devices."""
 
     def compute(device: int) -> Tensor:
         return layer(inputs[device], *shares[device])
@@ -142,7 +142,7 @@ def tensor_parallel_layer(
 def back_through_layer(
     outputs: Sequence[Tensor], gathered: Sequence[Tensor], group: DeviceGroup
 ) -> None:
-    """Send the gradients of each share to its device, which adds them (a reduce-scatter)."""
+    """Send each share's gradients to its device, which adds them (a reduce-scatter)."""
     sizes = [h.shape[1] for h in outputs]
     grads = [grad_of(h).split(sizes, dim=1) for h in gathered]
 
@@ -156,7 +156,7 @@ def back_through_layer(
 def tensor_parallel_gradient(
     net: Layered, shares: Sequence[Sequence[Share]], X: Tensor, y: Tensor, group: DeviceGroup
 ) -> Tensor:
-    """Layer by layer forward and back; the first device alone has the logits and the loss."""
+    """Go forward and back layer by layer; only the first device has the logits and the loss."""
     whole, passed = [X.to(device) for device in group.devices], []
     for i, layer in enumerate(net.layers):
         ends = len(whole) if i + 1 < len(net.layers) else 1
@@ -174,22 +174,22 @@ def tensor_parallel_gradient(
 
 
 class ParallelModel(Protocol):
-    """A net on its devices; `params` are each one's own."""
+    """A net on its devices; `params` has each device's parameters."""
 
     params: list[list[Tensor]]
 
     def take_gradient(self, X: Tensor, y: Tensor, group: DeviceGroup) -> Tensor:
-        """Leave the gradient of a batch's summed loss in `params`; return that loss."""
+        """Leave the gradient of a batch's summed loss in `params`; return the loss."""
 
     def gradients(self) -> list[Tensor]:
-        """The gradients, put together again in the order of the net's parameters."""
+        """Return the gradients of the whole net, in the order of its parameters."""
 
 
 Kind = Callable[[Layered, Sequence[torch.device]], ParallelModel]
 
 
 def kinds(num_micro_batches: int) -> dict[str, Kind]:
-    """The kinds of parallelism, the pipeline with so many micro-batches."""
+    """Return the kinds of parallelism, the pipeline with `num_micro_batches`."""
     return {
         DATA: DataParallel,
         PIPELINE: partial(Pipeline, num_micro_batches=num_micro_batches),
@@ -267,19 +267,19 @@ class TensorParallel:
 
 
 def _shares(W: Tensor, b: Tensor, dim: int, devices: Sequence[torch.device]) -> list[Share]:
-    """Each device's share of a layer, whose outputs lie along `dim` of its weights."""
+    """Split a layer over the devices, along dimension `dim` of its weights (the outputs)."""
     n = len(devices)
     parts = zip(W.tensor_split(n, dim), b.tensor_split(n), devices, strict=True)
     return [(local_param(W, device), local_param(b, device)) for W, b, device in parts]
 
 
 def local_param(X: Tensor, device: torch.device) -> Tensor:
-    """A parameter of `device`'s own: a copy that holds memory for nothing else."""
+    """Return `device`'s own copy of a parameter, in memory that nothing else shares."""
     return X.to(device).clone(memory_format=torch.contiguous_format).requires_grad_()
 
 
 def cut(num_layers: int, num_devices: int) -> list[list[int]]:
-    """The layers of each device, as equal in number as can be."""
+    """Return the layers of each device, as evenly as possible."""
     return [part.tolist() for part in torch.arange(num_layers).tensor_split(num_devices)]
 
 
@@ -287,14 +287,13 @@ def cut(num_layers: int, num_devices: int) -> list[list[int]]:
 
 
 def lenet_layers(net: nn.Module) -> Layered:
-    """The notes' LeNet."""
     params = [p.detach() for p in net.parameters()]
     pairs = list(zip(params[::2], params[1::2], strict=True))
     return Layered((_convolution, _convolution, _dense, _output), pairs, (0, 0, 1, 1))
 
 
 def dense_layers(units: int, generator: torch.Generator) -> Layered:
-    """Four dense layers, three of `units` units: nearly all parameters, and few activations."""
+    """Return four dense layers, three of `units` units: many parameters, few activations."""
     widths = (IMAGE_PIXELS, units, units, units, NUM_CLASSES)
     params = [
         (torch.randn(n, m, generator=generator) * (2 / n) ** 0.5, torch.zeros(m))
@@ -306,7 +305,7 @@ def dense_layers(units: int, generator: torch.Generator) -> Layered:
 def _convolution(X: Tensor, W: Tensor, b: Tensor) -> Tensor:
     h = F.avg_pool2d(F.relu(F.conv2d(X, W, b), inplace=True), kernel_size=2)
     if h.requires_grad:
-        h.register_hook(_channels_last)  # pooling's backward is slow on other gradients
+        h.register_hook(_channels_last)  # pooling's backward is slow with other layouts
     return h
 
 

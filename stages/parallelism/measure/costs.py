@@ -1,8 +1,8 @@
-"""What the kinds of parallelism send and hold, counted while they run, and FLOP per byte.
+"""Bytes that the kinds of parallelism send and hold, counted while they run, and FLOP per byte.
 
-A step of each kind by hand, the notes' all-reduce beside one that all devices share, and the
-networks that the notes rank. In rows.csv x is images per step; a pipeline without `micro_batches`
-has those of params.yaml.
+We count a step of each kind, the notes' all-reduce and one that all devices share, and the networks
+that the notes rank. In rows.csv x is images per step; a pipeline without `micro_batches` has the
+number in params.yaml.
 """
 
 import copy
@@ -70,7 +70,7 @@ T = TypeVar("T")
 def measure_lenet(
     p: ParallelismParams, devices: Devices, images: Split, seed: int
 ) -> Iterator[Measurement]:
-    """MB sent and held by each kind, by batch, and how far its gradient is from one device's."""
+    """Yield MB sent and held by kind and batch, and each gradient's error against one device."""
     net, sizes = LeNet(torch.Generator().manual_seed(seed)), p.batch_sizes
     bytes_of_images, y = to_tensors(images)
     X = to_float(bytes_of_images)
@@ -103,7 +103,7 @@ def _cases(p: ParallelismParams) -> Iterator[tuple[str, Kind, int, dict[str, int
 
 
 def measure_dense(p: ParallelismParams, devices: Devices, seed: int) -> Iterator[Measurement]:
-    """MB that a net of nearly all parameters sends, and of its state on the fullest device."""
+    """Yield MB sent for a net of nearly all parameters, and its state on the fullest device."""
     net, X, y = dense_net(p, seed)
     for variant, kind in kinds(p.num_micro_batches).items():
         for n in p.num_devices:
@@ -117,7 +117,7 @@ def measure_dense(p: ParallelismParams, devices: Devices, seed: int) -> Iterator
 
 
 def dense_net(p: ParallelismParams, seed: int) -> tuple[Layered, Tensor, Tensor]:
-    """The net, and random images and labels for it."""
+    """Return the net, and random images and labels for it."""
     generator = torch.Generator().manual_seed(seed)
     net = dense_layers(p.wide_units, generator)
     X = torch.rand(p.batch_sizes[-1], 1, 28, 28, generator=generator)
@@ -133,23 +133,23 @@ def counted(
     device_kind: str = "cpu",
     columns: dict[str, Cell] | None = None,
 ) -> Measurement:
-    """What does not vary: one sample."""
+    """Return a count: a single sample, since it does not vary."""
     return Measurement(experiment, variant, x, (value,), unit, device_kind, columns=columns or {})
 
 
 def roundings(gradients: Sequence[Tensor], reference: Sequence[Tensor]) -> float:
-    """The largest `difference`, in roundings of float64."""
+    """Return `difference` in float64 rounding units."""
     return difference(gradients, reference) / float(np.finfo(float).eps)
 
 
 def difference(gradients: Sequence[Tensor], reference: Sequence[Tensor]) -> float:
-    """The largest difference of a gradient, relative to the reference's largest entry."""
+    """Return the largest difference of a gradient, relative to its reference's largest entry."""
     pairs = zip(gradients, reference, strict=True)
     return max(float((g.cpu() - r.cpu()).abs().max() / r.abs().max().cpu()) for g, r in pairs)
 
 
 def flop_of_parts(net: Layered, num_devices: int) -> list[int]:
-    """Each device's FLOP for the forward pass of an image in a pipeline, counted, not computed."""
+    """Count each device's FLOP for the forward pass of an image in a pipeline, on meta tensors."""
     X, found = torch.empty(1, 1, 28, 28, device="meta", dtype=net.params[0][0].dtype), []
     for part in cut(len(net.params), num_devices):
         with FlopCounterMode(display=False) as flop:
@@ -167,7 +167,7 @@ class Memory:
 
     params: int
     gradients: int
-    # what autograd keeps for the backward pass, the input and the loss's own included
+    # saved by autograd for the backward pass, with the input and the loss's own tensors
     activations: int
 
     @property
@@ -177,10 +177,9 @@ class Memory:
 
 @dataclass(frozen=True)
 class CountedStep:
-    """The summed loss of a batch, each parameter's gradient, and what they cost.
+    """The summed loss of a batch, each parameter's gradient, and their costs.
 
-    `sent` are the bytes between devices (not counted: the batch on its way to them), `memory` is
-    each device's.
+    `sent` counts bytes between devices, without the batch's way to them. `memory` is per device.
     """
 
     loss: float
@@ -192,7 +191,7 @@ class CountedStep:
 def counted_step(
     kind: Kind, net: Layered | nn.Module, X: Tensor, y: Tensor, devices: Sequence[torch.device]
 ) -> CountedStep:
-    """The gradient of a batch, and what it takes to compute it."""
+    """Compute the gradient of a batch and count its costs."""
     model = kind(lenet_layers(net) if isinstance(net, nn.Module) else net, devices)
     with thread_pool(len(devices), torch.get_num_threads()) as pool:
         group = CountingGroup(devices, pool, model.params)
@@ -201,16 +200,16 @@ def counted_step(
 
 
 class CountingGroup(DeviceGroup):
-    """Counts what devices send, and what they keep for the backward pass."""
+    """Counts the bytes that devices send, and keep for the backward pass."""
 
     def __init__(
         self, devices: Sequence[torch.device], pool: Executor, params: Sequence[Sequence[Tensor]]
     ) -> None:
         super().__init__(devices, pool)
         self.sent = 0
-        self._params = params  # each device's own
+        self._params = params  # by device
         self._kept: list[dict[int, int]] = [{} for _ in devices]  # bytes by address
-        self._lock = threading.Lock()  # devices send side by side
+        self._lock = threading.Lock()  # devices send concurrently
 
     def each(self, work: Callable[..., T], on: Sequence[int], *columns: Sequence[Any]) -> list[T]:
         def watched(device: int, *arguments: Any) -> T:
@@ -231,7 +230,6 @@ class CountingGroup(DeviceGroup):
         self.sent += sum(traffic.received)
 
     def memory(self) -> list[Memory]:
-        """What each device held."""
         return [
             Memory(
                 sum(p.nbytes for p in own), sum(grad_of(p).nbytes for p in own), sum(kept.values())
@@ -240,7 +238,7 @@ class CountingGroup(DeviceGroup):
         ]
 
     def _keeping(self, device: int) -> AbstractContextManager[None]:
-        """Counts what autograd keeps of a device, each memory once, parameters apart."""
+        """Count bytes that autograd keeps on a device, each address once, without parameters."""
         own = {p.data_ptr() for p in self._params[device]}
 
         def pack(X: Tensor) -> Tensor:
@@ -252,18 +250,18 @@ class CountingGroup(DeviceGroup):
 
 
 class TrafficCounter(TorchDispatchMode):
-    """Adds up the bytes that operations take from other devices' tensors.
+    """Adds up the bytes that operations read from other devices' tensors.
 
-    `sent` and `received` are each device's. An operation, and its result, belong to the device of
-    its first argument, also where `.to` has moved it: the bytes count when they are used.
+    `sent` and `received` are per device. An operation and its result belong to the device of its
+    first argument, even after `.to` has moved it: bytes count when they are used.
     """
 
     def __init__(self, data: Sequence[Tensor]) -> None:
-        """Begin at nothing, with a tensor of each device."""
+        """Start at zero, with one tensor of each device."""
         super().__init__()
         self.sent, self.received = ([0] * len(data) for _ in range(2))
         self._place = {_address(X): i for i, X in enumerate(data)}
-        self._results: list[Tensor] = []  # alive, so that no address is given to another tensor
+        self._results: list[Tensor] = []  # kept alive, so that no address is reused
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
@@ -287,7 +285,7 @@ def _address(X: Tensor) -> int:
 
 
 def sharded_allreduce(data: list[Tensor]) -> None:
-    """Replace each of `data` by the sum of all, in place; each device adds its share of it."""
+    """Replace each tensor in `data` by the sum of all, in place; each device adds one share."""
     count = len(data)
     parts = [X.view(-1).tensor_split(count) for X in data]
     for owner in range(count):
@@ -295,9 +293,9 @@ def sharded_allreduce(data: list[Tensor]) -> None:
 
 
 def measure_allreduce(device_counts: Sequence[int], seed: int) -> Iterator[Measurement]:
-    """What the device sends that sends most, and what any but the first moves, over the gradient's.
+    """Yield the most that one device sends, and the most that any but the first sends or receives.
 
-    The latter is the most that one of them sends or receives.
+    Both are relative to the gradient's bytes.
     """
     collectives = {NOTES_ALLREDUCE: allreduce, SHARDED_ALLREDUCE: sharded_allreduce}
     for variant, collective in collectives.items():
@@ -312,7 +310,7 @@ def measure_allreduce(device_counts: Sequence[int], seed: int) -> Iterator[Measu
 
 
 def traffic_of(collective: Collective, count: int, seed: int) -> tuple[list[float], list[float]]:
-    """Bytes that each of `count` devices sends and receives, over those of LeNet's gradient.
+    """Return the bytes that each of `count` devices sends and receives, relative to the gradient's.
 
     Raises:
         ValueError: the all-reduce does not give every device the sum.
@@ -320,11 +318,11 @@ def traffic_of(collective: Collective, count: int, seed: int) -> tuple[list[floa
     generator = torch.Generator().manual_seed(seed)
     size, moved = 0, torch.zeros(2, count, dtype=torch.float64)
     for shape in LENET_SHAPES:
-        # whole numbers, whose sums are exact in any order
+        # integers: their sums are exact in any order
         data = [torch.randint(100, shape, generator=generator).float() for _ in range(count)]
         wanted = torch.stack(data).sum(0)
         with TrafficCounter(data) as traffic:
-            collective(list(data))  # it may change the list: the devices have what is in `data`
+            collective(list(data))  # it may rebind the copy's entries; the devices have `data`
         if not all(torch.equal(X, wanted) for X in data):
             raise ValueError("expected the sum on every device")
         size += wanted.nbytes
@@ -337,7 +335,7 @@ def traffic_of(collective: Collective, count: int, seed: int) -> tuple[list[floa
 
 
 def measure_networks() -> Iterator[Measurement]:
-    """FLOP of a training step on an image, per byte of parameters."""
+    """Yield a training step's FLOP per image and byte of parameters, for each network."""
     for name, (net, shape) in networks().items():
         flop = training_flop(net.eval(), (1, *shape))
         size = 4 * sum(p.numel() for p in net.parameters())
@@ -345,8 +343,8 @@ def measure_networks() -> Iterator[Measurement]:
 
 
 def networks() -> dict[str, tuple[nn.Module, tuple[int, ...]]]:
-    """The networks, each with the shape of its images; torchvision's draw no weights."""
-    # it imports a compiler, which takes seconds, and no other part of the stage needs it
+    """Return the networks, each with the shape of its images; torchvision's have no weights."""
+    # torchvision imports a compiler, which takes seconds; only this function needs it
     from lab.machine.torchvision_import import torchvision
 
     generator, models = torch.Generator(), torchvision.models

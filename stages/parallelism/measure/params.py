@@ -1,4 +1,4 @@
-"""What `parallelism` reads of params.yaml."""
+"""The params that `parallelism` reads."""
 
 from typing import Annotated, Self
 

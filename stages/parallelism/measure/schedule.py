@@ -1,4 +1,4 @@
-"""When each device of a pipeline works on which micro-batch (GPipe, Huang et al. 2019)."""
+"""The schedule of a pipeline's micro-batches on its devices (GPipe, Huang et al. 2019)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,9 +14,9 @@ class Slot(NamedTuple):
 
 
 def schedule(durations: Sequence[float], num_micro_batches: int) -> list[Slot]:
-    """The slots of a forward pass by starting time, each as early as can be.
+    """Return the slots of a forward pass by starting time, each as early as possible.
 
-    `durations` are those of a micro-batch on each device. The backward pass is the mirror image.
+    `durations` has the time of a micro-batch on each device. The backward pass is the mirror image.
     """
     slots: dict[tuple[int, int], Slot] = {}
     for i in range(num_micro_batches):
@@ -28,6 +28,6 @@ def schedule(durations: Sequence[float], num_micro_batches: int) -> list[Slot]:
 
 
 def idle_share(slots: Sequence[Slot]) -> float:
-    """The share of all devices' time that a schedule leaves unused: its bubble."""
+    """Return the share of all devices' time that is idle: the pipeline bubble."""
     num_devices, end = 1 + max(slot.device for slot in slots), max(slot.end for slot in slots)
     return 1 - sum(slot.end - slot.start for slot in slots) / (num_devices * end)

@@ -1,4 +1,4 @@
-"""The time of a step by each kind of parallelism by hand, and of an evaluation."""
+"""The time of a step by each kind of parallelism, and of an evaluation."""
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -32,10 +32,10 @@ EVALUATED_IMAGES = 512
 
 
 def measure(process: int, params: Params) -> list[Measurement]:
-    """Steps of both nets by hand, then LeNet's evaluation on one device and on two."""
+    """Time steps of both nets, then LeNet's evaluation on one device and on two."""
     disable_malloc_trim()
     p, devices = params.parallelism, resolve(NUM_DEVICES, params.devices)
-    lasting = devices.kind != "cuda"  # tens of milliseconds on a processor
+    lasting = devices.kind != "cuda"  # tens of milliseconds on a CPU
     first, generator = devices.devices[0], torch.Generator().manual_seed(params.seed + process)
     lenet = LeNet(generator)
     images = torch.rand(EVALUATED_IMAGES, 1, 28, 28, generator=generator).to(first)
@@ -63,7 +63,7 @@ def measure(process: int, params: Params) -> list[Measurement]:
 def steps_by_hand(
     p: ParallelismParams, net: Layered, X: Tensor, y: Tensor, devices: Devices, pool: Executor
 ) -> dict[str, Variant]:
-    """A step of each kind on the first two devices."""
+    """Return a step of each kind on the first two devices."""
     on_two = devices.devices[:NUM_DEVICES]
     return {
         name: partial(train, kind(net, on_two), X, y, LR, DeviceGroup(on_two, pool))
@@ -74,10 +74,10 @@ def steps_by_hand(
 def evaluate(
     replicas: Sequence[nn.Module], X: Tensor, devices: Sequence[torch.device], pool: Executor
 ) -> list[Tensor]:
-    """The labels that replicas give to their shares of the images."""
+    """Return the labels that replicas predict for their shares of the images."""
 
     def labels(net: nn.Module, X: Tensor, device: torch.device) -> Tensor:
-        with torch.no_grad():  # which holds for one thread only
+        with torch.no_grad():  # no_grad is thread-local
             logits: Tensor = net(X.to(device))
             return logits.argmax(1)
 

@@ -1,4 +1,4 @@
-"""The figures and tables of the page on kinds of parallelism."""
+"""Figures and tables of the page on kinds of parallelism."""
 
 from functools import partial
 from pathlib import Path
@@ -87,15 +87,19 @@ def figures(results: Results, found: Findings) -> list[Figure]:
 
 
 def value(results: Results, experiment: str, variant: str, **columns: Cell) -> float:
-    """What was counted of a variant, at the larger batch; a ValueError if it is unknown."""
+    """Return a variant's count at the larger batch.
+
+    Raises:
+        ValueError: the variant was not counted.
+    """
     *_, m = results.series(experiment, variant, **columns)
     return m.values[0]
 
 
 def kinds(results: Results) -> list[dict[str, str | float]]:
-    """What LeNet sends and stores by the larger batch, in MB: on one device, then of each kind.
+    """Return the MB that LeNet sends and stores at the larger batch, on one device and by kind.
 
-    The micro-batches of a pipeline change none of it.
+    The number of a pipeline's micro-batches does not matter.
     """
     rows: list[tuple[str, int]] = [(ONE, 1)]
     rows += [(kind, n) for n in device_counts(results) for kind in KINDS.values()]
@@ -114,7 +118,7 @@ def kinds(results: Results) -> list[dict[str, str | float]]:
 
 
 def sent(results: Results, n: int) -> Draw:
-    """What LeNet's devices send each other by batch size, the same on any kind of device."""
+    """Plot the MB that LeNet's devices send each other by batch size, on any kind of device."""
     found = {kind: results.series("sent", kind, net=LENET, devices=n) for kind in KINDS.values()}
     return plots.lines(
         [
@@ -130,7 +134,7 @@ def sent(results: Results, n: int) -> Draw:
 
 
 def per_byte(results: Results) -> dict[str, list[float]]:
-    """Each network's training FLOP per byte of parameters for an image, the most first."""
+    """Return each network's training FLOP per image and byte of parameters, largest first."""
     found = {
         name: value(results, "FLOP per byte", name) for name in results.variants("FLOP per byte")
     }
@@ -140,7 +144,7 @@ def per_byte(results: Results) -> dict[str, list[float]]:
 
 
 def _draw_pipeline(devices: int, micro_batches: int, path: Path) -> None:
-    """When each device works on which micro-batch in the forward pass."""
+    """Draw when each device works on which micro-batch in the forward pass."""
     with house.figure(path, house.WIDTH, 0.9 + 0.34 * devices) as fig:
         axes = fig.add_subplot(xlabel=say("Time (one micro-batch on one device = 1)"))
         for slot in schedule([1.0] * devices, micro_batches):

@@ -1,7 +1,7 @@
-"""Batch norm on several devices: what changes of the gradient, of the accuracy, of the replicas.
+"""Batch norm on several devices: changes in the gradient, the accuracy and the replicas.
 
-Each device takes mean and variance from its own share of the batch. Synchronised statistics would
-be those of the whole batch, and so one device's gradient: that variant is `one device`.
+Each device takes mean and variance from its own share of the batch. Synchronised batch norm takes
+them from the whole batch, which gives one device's gradient: that variant is `one device`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +39,7 @@ def measure_batch_norm(
     test_set: LabelledImages,
     seed: int,
 ) -> Iterator[Measurement]:
-    """The gradient's change and the accuracy by seed, then ResNet-18's replicas after two steps."""
+    """Measure gradient changes and accuracies by seed, and ResNet-18's replicas after two steps."""
     seeds = range(seed, seed + params.num_seeds)
     yield from _gradient_changes(params, num_devices, train_set, seeds)
     if params.num_steps:
@@ -53,7 +53,7 @@ def measure_batch_norm(
 def _gradient_changes(
     params: BatchNormParams, num_devices: int, train_set: LabelledImages, seeds: Sequence[int]
 ) -> Iterator[Measurement]:
-    """By how many percent of its norm splitting a batch changes the gradient; x: of a device."""
+    """Yield the gradient's change by splitting a batch, in % of its norm; x: images per device."""
     nets: dict[str, Callable[[int], nn.Module]] = {
         WITH_BATCH_NORM: lambda seed: UInt8Input(MODELS["resnet18"](_generator(seed))),
         WITHOUT_BATCH_NORM: lenet,
@@ -73,7 +73,7 @@ def _gradient_changes(
 
 
 def gradient(net: nn.Module, X: Tensor, y: Tensor, num_devices: int) -> Tensor:
-    """The summed gradient of a batch split over the devices, as one vector (float64)."""
+    """Return the summed gradient of a batch split over the devices, as one vector (float64)."""
     nets = [replicate(net, CPU) for _ in range(num_devices)]
     for replica, X_shard, y_shard in zip(
         nets, *split_batch(X, y, [CPU] * num_devices), strict=True
@@ -87,7 +87,7 @@ def gradient(net: nn.Module, X: Tensor, y: Tensor, num_devices: int) -> Tensor:
 
 
 def lenet_with_batch_norm(seed: int) -> UInt8Input:
-    """LeNet with batch norm behind each layer but the last (book 8.5.4), weights of He et al."""
+    """Return LeNet with batch norm after each layer but the last (book 8.5.4), He-initialized."""
     net = nn.Sequential(
         nn.Conv2d(1, 20, 3),
         nn.BatchNorm2d(20),
@@ -115,8 +115,8 @@ def lenet_with_batch_norm(seed: int) -> UInt8Input:
 def sum_all_but_norms(nets: Sequence[nn.Module]) -> None:
     """All-reduce every gradient but batch norm's, which each device keeps for itself.
 
-    Those count as often as there are devices, since they are of one device's images and the rate
-    is divided by the whole batch.
+    Batch norm's gradients, each of one device's images, are multiplied by the number of devices,
+    since the rate is divided by the whole batch.
     """
     for layers in zip(*(net.modules() for net in nets), strict=True):
         norm = isinstance(layers[0], nn.BatchNorm1d | nn.BatchNorm2d)
@@ -135,7 +135,7 @@ def _accuracies(
     test_set: LabelledImages,
     seeds: Sequence[int],
 ) -> Iterator[Measurement]:
-    """The first device's accuracy, as the notes evaluate; each variant has the same batches."""
+    """Yield the first device's accuracy, as in the notes; each variant has the same batches."""
     variants: dict[str, tuple[int, Combine]] = {
         ONE_DEVICE: (1, sum_gradients),
         "several devices, as they are": (num_devices, sum_gradients),
@@ -171,7 +171,7 @@ def _generator(seed: int) -> torch.Generator:
 
 
 def _four_steps(num_devices: int, train_set: LabelledImages, seed: int) -> Measurement:
-    """What ResNet-18's replicas differ in after the four steps that the notes name, and no more."""
+    """Measure ResNet-18's replicas after only the notes' four steps: their running statistics."""
     nets = [UInt8Input(MODELS["resnet18"](_generator(seed))) for _ in range(num_devices)]
     batch_size = FOUR_STEPS_IMAGES * num_devices
     for rows in torch.arange(FOUR_STEPS_COUNT * batch_size).split(batch_size):

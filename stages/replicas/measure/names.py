@@ -1,4 +1,4 @@
-"""What the experiments of `replicas` and their variants are called in its rows."""
+"""The names of `replicas`'s experiments and variants in its rows."""
 
 # variants of training
 IN_PLACE = "in place (book)"
@@ -8,10 +8,10 @@ MEANS = "mean of means"
 VARIANTS = (ALIASING, REBINDING, MEANS, IN_PLACE)
 ONE_DEVICE = "one device"
 
-# nets whose gradient is compared
+# nets with compared gradients
 WITH_BATCH_NORM, WITHOUT_BATCH_NORM = "ResNet-18, with batch norm", "LeNet, without"
 
-PROGRAMS = {  # that the notes compute on a device with, and where each stands
+PROGRAMS = {  # the notes' programs that use a device, each with its note and lines
     "matrix multiplications on try_gpu()": "000:136-157",
     "matrix multiplications on try_gpu(), synchronized": "000:161-171",
     "matrices on two devices": "000:196-204",

@@ -1,6 +1,6 @@
-"""What the notes' cells of sections 13.3 to 13.6 do here: what they print, and without a GPU.
+"""The notes' cells of sections 13.3 to 13.6: what they print, and whether they run without a GPU.
 
-Each is reduced to what it asks of torch and of its devices, on tiny inputs.
+Each is reduced to its use of torch and of its devices, on tiny inputs.
 """
 
 import os
@@ -21,13 +21,13 @@ from stages.replicas.measure.names import PROGRAMS
 
 CPU = torch.device("cpu")
 
-# --- what they print, each as one number
+# --- the cells' output, each as one number
 
 
 def measure_cells(
     seed: int, devices: Sequence[torch.device], kind: DeviceKind
 ) -> Iterator[Measurement]:
-    """What each cell shows: on a CPU, as the notes ran it, but for the accuracy."""
+    """Yield the output of each cell, on a CPU as in the notes, except for the accuracy."""
     found = {
         "gradients that are zeros": gradients_of_zeros(seed),
         "% of the rows on the fuller device": fuller_share(),
@@ -40,7 +40,7 @@ def measure_cells(
 
 
 def gradients_of_zeros(seed: int) -> int:
-    """How many gradients are zero after LeNet's parameters were moved to where they are."""
+    """Count the zero gradients after moving LeNet's parameters to the device they are on."""
     originals = lenet_params(torch.Generator().manual_seed(seed))
     moved = [p.to("cpu") for p in originals]
     for p in moved:
@@ -49,16 +49,16 @@ def gradients_of_zeros(seed: int) -> int:
 
 
 def fuller_share() -> float:
-    """The percent of rows that the fuller of two devices gets of the notes' scatter.
+    """Return the percentage of rows that the fuller of two devices gets in the notes' scatter.
 
-    Split by `torch.chunk`, as `nn.parallel.scatter` does, which itself takes GPUs only.
+    We split by `torch.chunk`, as `nn.parallel.scatter` does, which itself only takes GPUs.
     """
     rows = [len(part) for part in torch.arange(20).reshape(4, 5).chunk(2)]
     return 100 * max(rows) / sum(rows)
 
 
 def formats_that_print(format_specification: str) -> int:
-    """Whether a format, 1 or 0, prints an accuracy."""
+    """Return 1 if a format prints an accuracy, else 0."""
     try:
         format(0.83, format_specification)
     except ValueError:
@@ -67,7 +67,7 @@ def formats_that_print(format_specification: str) -> int:
 
 
 def evaluating_devices(devices: Iterable[torch.device]) -> int:
-    """On how many devices a net runs while nn.DataParallel computes its accuracy over `devices`."""
+    """Count the devices that run a net while nn.DataParallel computes its accuracy on `devices`."""
     first, *others = devices
     seen = set()
 
@@ -75,7 +75,7 @@ def evaluating_devices(devices: Iterable[torch.device]) -> int:
         seen.add(inputs[0].device)
 
     net = nn.Linear(5, 2).to(first)
-    net.register_forward_pre_hook(see)  # of every replica, too
+    net.register_forward_pre_hook(see)  # replicas inherit the hook
     X, y = torch.ones(4, 5, device=first), torch.zeros(4, device=first)
     finite_accuracy(nn.DataParallel(net, [first, *others]), Images(X, y))
     return len(seen)
@@ -87,12 +87,12 @@ Program = Callable[[], object]
 
 
 def try_gpu(i: int = 0) -> torch.device:
-    """GPU i, or the CPU where there is none, as d2l's."""
+    """Return GPU i, or else the CPU, as in d2l."""
     return torch.device("cuda", i) if i < torch.cuda.device_count() else CPU
 
 
 def try_all_gpus() -> list[torch.device]:
-    """All GPUs, or a list of the CPU where there is none, as d2l's."""
+    """Return all GPUs, or else the CPU in a list, as in d2l."""
     return [try_gpu(i) for i in range(max(1, torch.cuda.device_count()))]
 
 
@@ -140,7 +140,7 @@ def scatter_to_gpus() -> None:
 
 
 def training_from_scratch(num_gpus: int) -> None:
-    """A step of it: split, forward and backward on each device, sum the gradients, wait."""
+    """Take a step: split, forward and backward on each device, all-reduce, synchronize."""
     devices = [try_gpu(i) for i in range(num_gpus)]
     params = [torch.ones(5).to(device).requires_grad_() for device in devices]
     shards = nn.parallel.scatter(torch.ones(4, 5), devices)
@@ -152,7 +152,7 @@ def training_from_scratch(num_gpus: int) -> None:
 
 
 def concise_training(num_gpus: int) -> None:
-    """A step of it: nn.DataParallel does what the other does by hand."""
+    """Take a step: nn.DataParallel does what `training_from_scratch` does by hand."""
     devices = [try_gpu(i) for i in range(num_gpus)]
     net = nn.DataParallel(nn.Linear(5, 2), device_ids=devices)
     trainer = torch.optim.SGD(net.parameters(), 0.1)
@@ -161,7 +161,7 @@ def concise_training(num_gpus: int) -> None:
     trainer.step()
 
 
-REDUCED: Sequence[Program] = (  # each of PROGRAMS, in their order
+REDUCED: Sequence[Program] = (  # in the order of PROGRAMS
     products,
     products_waited_for,
     matrices_on_two_devices,
@@ -178,9 +178,9 @@ REDUCED: Sequence[Program] = (  # each of PROGRAMS, in their order
 
 
 def measure_programs(where: str, gpus: str) -> list[Measurement]:
-    """Whether each program runs, 1 or 0, with torch's words.
+    """Return whether each program runs (1 or 0), and torch's error message.
 
-    It hides the other GPUs, which works in a process that has not called CUDA yet.
+    Only `gpus` are visible, which requires a process that has not called CUDA yet.
     """
     os.environ["CUDA_VISIBLE_DEVICES"] = gpus
     return [
@@ -191,7 +191,7 @@ def measure_programs(where: str, gpus: str) -> list[Measurement]:
 
 
 def error_of(program: Program) -> str:
-    """The error that stops a program, with the first line of its words; nothing if it runs."""
+    """Return the error that stops a program with its message's first line, or "" if it runs."""
     try:
         program()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What `replicas` reads of params.yaml."""
+"""The params that `replicas` reads."""
 
 from typing import Annotated
 

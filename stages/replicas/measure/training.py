@@ -1,6 +1,6 @@
-"""Training LeNet over replicas: by the book, and with the mistakes of the notes.
+"""Training LeNet on replicas: as in the book, and with the notes' mistakes.
 
-All variants take the same batches. The notes' all-reduce that rebinds, and the one in place, are in
+All variants take the same batches. The notes' rebinding all-reduce and the in-place one are in
 lab.parallel.replicas. In rows.csv x is the training step.
 """
 
@@ -35,16 +35,16 @@ from stages.replicas.measure.names import ALIASING, IN_PLACE, MEANS, ONE_DEVICE,
 from stages.replicas.measure.params import AccuracyParams
 
 CPU = torch.device("cpu")
-LR = 0.02  # of what is compared step by step
+LR = 0.02  # for the comparison step by step
 NOTES_BATCH, NOTES_LR = 256, 0.2
 Batches = Sequence[tuple[Tensor, Tensor]]
-Combine = Callable[[Sequence[nn.Module]], None]  # makes of the replicas' gradients what they use
+Combine = Callable[[Sequence[nn.Module]], None]  # turns the gradients into those the replicas use
 
 
 def step(
     nets: Sequence[nn.Module], X: Tensor, y: Tensor, lr: float, combine: Combine = sum_gradients
 ) -> None:
-    """A step of SGD, each replica on its shard of the batch, one replica after the other."""
+    """Take a step of SGD, the replicas sequentially, each on its shard of the batch."""
     for net, X_shard, y_shard in zip(nets, *split_batch(X, y, [CPU] * len(nets)), strict=True):
         forward_backward(net, X_shard, y_shard)
     combine(nets)
@@ -53,10 +53,10 @@ def step(
 
 
 def step_of_one_tensor(net: nn.Module, num_devices: int, X: Tensor, y: Tensor) -> None:
-    """The step of `num_devices` replicas that are one and the same net.
+    """Take the step of `num_devices` replicas that are one and the same net.
 
-    All shards add to one gradient, which the all-reduce then adds to itself; the first update uses
-    it up.
+    All shards add to one gradient, which the all-reduce then adds to itself. The first update
+    consumes it.
     """
     for X_shard, y_shard in zip(*split_batch(X, y, [CPU] * num_devices), strict=True):
         forward_backward(net, X_shard, y_shard)
@@ -65,9 +65,9 @@ def step_of_one_tensor(net: nn.Module, num_devices: int, X: Tensor, y: Tensor) -
 
 
 def step_of_means(net: nn.Module, num_devices: int, X: Tensor, y: Tensor) -> None:
-    """A step on the average of the shards' mean losses, as a plain data-parallel wrapper's.
+    """Take a step on the average of the shards' mean losses, like a plain data-parallel wrapper.
 
-    So an image counts more in a smaller shard.
+    An image in a smaller shard counts more.
     """
     for X_shard, y_shard in zip(*split_batch(X, y, [CPU] * num_devices), strict=True):
         (F.cross_entropy(net(X_shard), y_shard) / num_devices).backward()
@@ -75,7 +75,7 @@ def step_of_means(net: nn.Module, num_devices: int, X: Tensor, y: Tensor) -> Non
 
 
 def step_and_sum_parameters(nets: Sequence[nn.Module], X: Tensor, y: Tensor) -> None:
-    """Each replica's step by its own shard's gradient, then a sum of the parameters."""
+    """Step each replica by its own shard's gradient, then sum the parameters."""
     step(nets, X, y, LR, lambda nets: None)
     with torch.no_grad():
         for same in zip(*(net.parameters() for net in nets), strict=True):
@@ -86,11 +86,11 @@ def step_and_sum_parameters(nets: Sequence[nn.Module], X: Tensor, y: Tensor) -> 
 
 
 def measure_variants(num_devices: int, batches: Batches, seed: int) -> Iterator[Measurement]:
-    """How far each variant is from one device, and its replicas from each other, by step.
+    """Yield each variant's distance from one device, and that between its replicas, by step.
 
-    They compute in float64. In float32 rounding turns a hidden unit on or off within tens of steps,
-    after which also the book's replicas part from one device by more than rounding: on some
-    processors and not on others.
+    We compute in float64. In float32, rounding switches a hidden unit on or off within tens of
+    steps on some CPUs, and then even the book's replicas differ from one device by more than
+    rounding.
     """
     start = lenet(seed).net.double()
     batches = [(to_float(X).double(), y) for X, y in batches]
@@ -124,13 +124,13 @@ def measure_variants(num_devices: int, batches: Batches, seed: int) -> Iterator[
     for name in variants:
         yield from line("from_one_device", name, numbers, from_one[name])
         yield from line("apart", name, numbers, apart[name])
-    # summed parameters grow with every step, so that the first alone is compared
+    # summed parameters grow with every step, so we compare only the first
     off = 100 * off_by_summed_parameters(start, num_devices, *batches[0])
     yield Measurement("one_step", "parameters summed for gradients", 1, (off,))
 
 
 def lenet(seed: int) -> UInt8Input:
-    """LeNet with weights that learn at once: from the notes' 0.01 all variants look alike."""
+    """Return LeNet with He initialization; with the notes' 0.01, all variants look alike."""
     generator = torch.Generator().manual_seed(seed)
     net = MODELS["lenet"](generator)
     with torch.no_grad():
@@ -140,7 +140,7 @@ def lenet(seed: int) -> UInt8Input:
 
 
 def off_by_summed_parameters(start: nn.Module, num_devices: int, X: Tensor, y: Tensor) -> float:
-    """How far such a step ends from one device's weights, relative to the length of these."""
+    """Return how far step_and_sum_parameters ends from one device's weights, relative to these."""
     one, nets = replicate(start, CPU), [replicate(start, CPU) for _ in range(num_devices)]
     step([one], X, y, LR)
     step_and_sum_parameters(nets, X, y)
@@ -149,7 +149,7 @@ def off_by_summed_parameters(start: nn.Module, num_devices: int, X: Tensor, y: T
 
 
 def distance(some: Iterable[Tensor], others: Iterable[Tensor]) -> float:
-    """The largest difference of any number in two lists of tensors."""
+    """Return the largest elementwise difference of two lists of tensors."""
     return max(float((p - q).detach().abs().max()) for p, q in zip(some, others, strict=True))
 
 
@@ -167,9 +167,9 @@ def measure_accuracy(
     test_set: LabelledImages,
     seed: int,
 ) -> Iterator[Measurement]:
-    """Each replica's test accuracy (percent) after the notes' recipe, by seed.
+    """Yield each replica's test accuracy (percent) after the notes' recipe, by seed.
 
-    The notes test the first replica alone.
+    The notes test only the first replica.
     """
     images, labels = (each[: params.train_images] for each in train_set)
     tested = Images(*test_set).first(params.test_images)
@@ -182,7 +182,7 @@ def measure_accuracy(
     def run(job: tuple[str, int]) -> list[float]:
         variant, seed = job
         count, reduce = variants[variant]
-        nets = [  # from one seed: replicas
+        nets = [  # the same seed makes them replicas
             UInt8Input(MODELS["lenet"](torch.Generator().manual_seed(seed))) for _ in range(count)
         ]
         combine = partial(sum_gradients, allreduce=reduce)

@@ -1,4 +1,4 @@
-"""The figures and tables of the page on replicas."""
+"""Figures and tables of the page on replicas."""
 
 from lab.report import plots
 from lab.report.language import say, translation
@@ -13,7 +13,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
     return {
         "steps": len(apart[REBINDING].x),
         "identical": not apart[IN_PLACE].y.any(),
-        # one gradient, which the all-reduce adds to itself
+        # the all-reduce adds the one gradient to itself
         "times_too_long": 2 ** (results.conditions["num_devices"] - 1),
         "images": [int(x) for x in results.xs("gradient_change", WITH_BATCH_NORM)],
         "statistics_steps": int(results.xs("four_steps", "running statistics")[0]),
@@ -47,7 +47,7 @@ def figures(results: Results, found: Findings) -> list[Figure]:
 
 
 def runs_without_gpu(results: Results) -> list[dict[str, str]]:
-    """Each of the notes' programs, and the words of the error that stops it without a GPU."""
+    """Return each of the notes' programs with the error message that stops it without a GPU."""
     return [
         {"name": m.variant, "stops": m.remark}
         for m in results.measurements

@@ -1,4 +1,4 @@
-"""What the experiments of `scaling` and their variants are called in its rows."""
+"""The names of `scaling`'s experiments and variants in its rows."""
 
 from lab.parallel.cost_model import LIBRARY, ONE_BUCKET, PER_TENSOR, RING, STAR, allreduce_name
 
@@ -13,5 +13,5 @@ ALLREDUCES = {
 }
 COMPUTING, WAITING = "no communication", "no gradients, but each waits for the other"
 AT_LAST, AT_ONCE = "DDP, after the backward pass", "DDP, during the backward pass"
-NOTES_IMAGES = {"lenet": 128, "resnet18": 256}  # of each of the notes' two devices
+NOTES_IMAGES = {"lenet": 128, "resnet18": 256}  # on each of the notes' two devices
 DEFAULT_MIB = 25  # of DistributedDataParallel's buckets

@@ -1,4 +1,4 @@
-"""What `scaling` reads of params.yaml."""
+"""The params that `scaling` reads."""
 
 from typing import Annotated, Self
 

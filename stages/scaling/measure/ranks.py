@@ -1,6 +1,6 @@
-"""What ranks time: messages, then each net's steps, alternating with what these consist of.
+"""Measurements by ranks: messages, then each net's steps, alternating with the steps' parts.
 
-All ranks take part in all turns: while fewer of them work, the others wait.
+All ranks take part in every turn: if only some of them work, the others wait.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,11 +35,11 @@ from stages.scaling.measure.names import (
 )
 from stages.scaling.measure.params import Params, ScalingParams
 
-Groups = Mapping[int, Ranks | None]  # by their number of ranks; None where this one is outside
+Groups = Mapping[int, Ranks | None]  # by number of ranks; None if this rank is not in the group
 
 
 class Timed(NamedTuple):
-    """A measurement that lacks its samples, and what the ranks of a group do for it."""
+    """A measurement without its samples, and the call that the ranks of a group time for it."""
 
     measurement: Measurement
     ranks: Ranks | None
@@ -49,7 +49,7 @@ class Timed(NamedTuple):
 def measure(
     process: int, params: Params, devices: Devices, world_sizes: Sequence[int]
 ) -> list[Measurement]:
-    """Check all sums, once; time messages, steps and their parts; see when gradients are ready."""
+    """Check all sums once; time messages, steps and their parts, and when gradients are ready."""
     p, device = params.scaling, own_device(devices)
     groups = {n: ranks_of(n, device) for n in sorted({1, *world_sizes})}
     if process == 0:
@@ -62,17 +62,17 @@ def measure(
         steps = list(net.timed(single, few))
         if name == "lenet":
             steps.append(control_of(steps))
-        # each of ResNet-18's calls takes a processor longer than the clock needs
+        # on a CPU, each call of ResNet-18 is long enough to be timed by itself
         take = calls_in_turns if name == "resnet18" and device.type == "cpu" else time_in_turns
         found += in_turns(steps, params.bench.but(rounds=of_net.rounds), process, device, take)
-        dist.barrier()  # all compute side by side
+        dist.barrier()  # all ranks compute concurrently
         found += net.ready() if few else []
     dist.barrier()
     return [replace(m, device_kind=devices.kind, threads=devices.threads) for m in found]
 
 
 def control_of(steps: Sequence[Timed]) -> Timed:
-    """The notes' step with the most images, once more."""
+    """Return the noise control: the notes' step with the most images."""
     wanted = ("step", NOTES)
     *_, step = (s for s in steps if (s.measurement.experiment, s.measurement.variant) == wanted)
     return step._replace(measurement=replace(step.measurement, variant=again(NOTES)))
@@ -85,7 +85,7 @@ def in_turns(
     device: torch.device,
     take: Callable[..., Mapping[int, Sequence[float]]] = time_in_turns,
 ) -> list[Measurement]:
-    """The measurements with their samples, in milliseconds of the slowest rank."""
+    """Return the measurements with their samples, in milliseconds of the slowest rank."""
     calls = {
         i: partial(each.call, each.ranks) if each.ranks else lambda: None
         for i, each in enumerate(timed)
@@ -103,7 +103,7 @@ def calls_in_turns(
     process: int,
     device: torch.device,
 ) -> dict[int, list[float]]:
-    """Seconds of single calls in the slowest rank."""
+    """Return the seconds of single calls in the slowest rank."""
     seconds: dict[int, list[float]] = {i: [] for i in calls}
     for i in balanced_turns(list(calls), bench.rounds, process * bench.rounds):
         seconds[i].append(slowest_seconds(device, calls[i], 1))
@@ -111,12 +111,12 @@ def calls_in_turns(
 
 
 def ranks_of(n: int, device: torch.device) -> Ranks | None:
-    """The first n ranks; None in the others, which help to make the group."""
-    # by itself a rank would wait for a lost one for half an hour
+    """Return the first n ranks, or None in other ranks; all ranks must call this."""
+    # by default a rank would wait half an hour for a lost one
     group = dist.new_group(list(range(n)), timeout=timedelta(seconds=TIMEOUT_S))
     if not isinstance(group, dist.ProcessGroup):
         return None
-    dist.all_reduce(torch.zeros(1, device=device), group=group)  # NCCL needs all of them at first
+    dist.all_reduce(torch.zeros(1, device=device), group=group)  # NCCL's first call needs all ranks
     return Ranks(group)
 
 
@@ -124,12 +124,12 @@ def ranks_of(n: int, device: torch.device) -> Ranks | None:
 
 
 def integers(num_bytes: int, device: torch.device) -> Tensor:
-    """Whole numbers, so small that float32 adds those of all ranks exactly, in any order."""
+    """Return integers so small that float32 sums them exactly over all ranks, in any order."""
     return (torch.arange(num_bytes // 4, device=device) % 1000 + 1).float()
 
 
 def check_sums(ranks: Ranks, message_bytes: Sequence[int], device: torch.device) -> None:
-    """Sum by each algorithm.
+    """Check the sum by each algorithm.
 
     Raises:
         MachineError: a sum is wrong.
@@ -148,18 +148,18 @@ def check_sums(ranks: Ranks, message_bytes: Sequence[int], device: torch.device)
 
 
 def messages(p: ScalingParams, groups: Groups, device: torch.device) -> Iterator[Timed]:
-    """All-reduces of single tensors; by the fewest ranks also what they consist of; x: bytes.
+    """Yield all-reduces of single tensors, and for the fewest ranks also their parts; x: bytes.
 
-    Sums of sums soon leave the finite numbers; those are added as fast.
+    Repeated sums soon overflow to infinity, which takes no longer to add.
     """
     tensors = {size: integers(size, device) for size in sorted({4, *p.message_bytes})}
     few, *more = (n for n in groups if n > 1)
     cases = [
         (n, name, size) for n in (few, *more) for size in p.message_bytes for name in ALGORITHMS
     ]
-    # a single number there and back shows what a message costs
+    # sending a single number there and back shows the cost of a message
     cases += [(few, THERE_AND_BACK, size) for size in tensors]
-    cases.append((few, ADDING, max(tensors)))
+    cases.append((few, ADDING, max(tensors)))  # short additions are mostly the cost of the call
     for n, name, size in cases:
         m = Measurement("message", name, size, (), columns={"ranks": n})
         yield Timed(m, groups[n], partial((ALGORITHMS | PROBES)[name], tensors[size]))
@@ -171,8 +171,8 @@ def messages(p: ScalingParams, groups: Groups, device: torch.device) -> Iterator
 def data_parallel_step(net: nn.Module, X: Tensor, y: Tensor, name: str, ranks: Ranks) -> None:
     """Take a step of SGD: this rank's gradients, their sum over the ranks, the same update in all.
 
-    `name` is one of ALLREDUCES, or replicas drift apart: COMPUTING, or WAITING, where the ranks sum
-    a single number.
+    `name` is one of ALLREDUCES. With COMPUTING (no sum) and WAITING (the sum of a single number),
+    replicas drift apart.
     """
     forward_backward(net, X, y)
     params = list(net.parameters())
@@ -184,13 +184,13 @@ def data_parallel_step(net: nn.Module, X: Tensor, y: Tensor, name: str, ranks: R
 
 
 def all_reduce(name: str, tensors: Sequence[Tensor], ranks: Ranks) -> None:
-    """Sum each of the tensors over the ranks, as `name` says."""
+    """Sum each tensor over the ranks by the all-reduce `name`."""
     algorithm, grouping = ALLREDUCES[name]
     (in_one_bucket if grouping == ONE_BUCKET else per_tensor)(tensors, ALGORITHMS[algorithm], ranks)
 
 
 class NetOnRank:
-    """A net and images on this rank: replicas are the same in all ranks, images its own."""
+    """A net and images on this rank: all ranks have the same weights but different images."""
 
     def __init__(self, net: str, p: ScalingParams, seed: int, device: torch.device) -> None:
         self._net, self._device, self._bucket_mib = net, device, p.bucket_mib
@@ -199,7 +199,7 @@ class NetOnRank:
         weights = torch.Generator().manual_seed(seed)
         self._start = UInt8Input(MODELS[net](weights)).to(device)
         both = min(p.world_sizes) * NOTES_IMAGES[net]
-        # the notes' whole batch, where it is within reach
+        # the notes' whole batch, if it is small enough to measure
         self._on_one_device = [both] if NOTES_IMAGES[net] in self._images else self._images
         generator = torch.Generator().manual_seed(seed + 1 + dist.get_rank())
         most = max(*self._images, *self._on_one_device)
@@ -208,7 +208,7 @@ class NetOnRank:
         self._X, self._y = X.to(device), y.to(device)
 
     def timed(self, single: Ranks | None, ranks: Ranks | None) -> Iterator[Timed]:
-        """All-reduces of gradients by themselves (x: bytes), steps (x: images, or MiB of buckets).
+        """Yield all-reduces of gradients (x: bytes) and steps (x: images, or MiB of a bucket).
 
         Steps are also taken without communication, and on one device.
         """
@@ -220,7 +220,7 @@ class NetOnRank:
             m = Measurement("gradients", name, num_bytes, (), columns=columns)
             yield Timed(m, ranks, partial(all_reduce, name, tensors))
         computing, summing = (replicate(self._start, self._device) for _ in range(2))
-        if ranks:  # the first takes its memory, buckets as well, from the system
+        if ranks:  # the first step allocates memory, buckets included
             for name in (COMPUTING, *ALLREDUCES):
                 net = computing if name == COMPUTING else summing
                 data_parallel_step(net, *self._batch(self._images[-1]), name, ranks)
@@ -237,13 +237,13 @@ class NetOnRank:
                 for when in (AT_LAST, AT_ONCE):
                     bucketed = BucketStep(when, mib, replicate(self._start, self._device))
                     if ranks:
-                        for _ in range(2):  # after the first, DDP arranges its buckets anew
+                        for _ in range(2):  # DDP rebuilds its buckets after the first
                             bucketed(*self._batch(self._images[0]), ranks)
                     step = partial(bucketed, *self._batch(self._images[-1]))
                     yield Timed(one("bucket step", when, mib), ranks, step)
 
     def ready(self) -> list[Measurement]:
-        """When in the backward pass each gradient is ready; x: its bytes."""
+        """Return when each gradient is ready in the backward pass; x: its bytes."""
         num_bytes = {name: p.nbytes for name, p in self._start.named_parameters()}
         found = ready_ms(self._start, *self._batch(self._images[-1]), self._rounds)
         columns = {"net": self._net}

@@ -1,6 +1,6 @@
-"""What the page lets a reader play with: a step of one's own network on one's own devices.
+"""The page's explorable: a step of the reader's own network on the reader's own devices.
 
-`scaling_step.js` computes with the formulas of `lab/parallel/cost_model.py`; a test compares them.
+`scaling_step.js` has the formulas of `lab/parallel/cost_model.py`; a test compares them.
 """
 
 from collections.abc import Mapping
@@ -21,25 +21,25 @@ from lab.results.measurements import Results
 from stages.scaling.measure.names import COMPUTING, NOTES, NOTES_IMAGES
 from stages.scaling.model import fit_compute, models_of
 
-Setting = Mapping[str, float | str]  # values by their controls
+Setting = Mapping[str, float | str]  # values by control
 
-HERE, OWN = "here", "own"  # links beside INTERCONNECTS, which have their names
-EACH, DIVIDED = "each", "divided"  # a batch for each device, or one for all
+HERE, OWN = "here", "own"  # links in addition to INTERCONNECTS
+EACH, DIVIDED = "each", "divided"  # a batch for each device, or one split over all
 DDP_BUCKET = 25 * 2**20  # bytes, PyTorch's default
-ALLREDUCES = {  # whose messages are known
+ALLREDUCES = {  # those with known messages
     allreduce_name(algorithm, grouping): (algorithm, grouping == ONE_BUCKET)
     for algorithm in (STAR, RING)
     for grouping in (PER_TENSOR, ONE_BUCKET)
 }
-LEAST_S = 1e-6  # of a step's fixed time
+LEAST_S = 1e-6  # least fixed time of a step
 ON_ONE_BUCKET: Setting = {
     "batch": EACH,
     "allreduce": allreduce_name(RING, ONE_BUCKET),
     "bucket": DDP_BUCKET,
 }
 
-# 25.6 million parameters; 3 x 4.1 GFLOP per image. NVIDIA's DeepLearningExamples have 2,470 images
-# per second for an A100 in mixed precision; an H100 is taken to be twice as fast: 60 TFLOP/s.
+# 25.6 million parameters; 3 x 4.1 GFLOP per image. NVIDIA's DeepLearningExamples report 2,470
+# images/s for an A100 in mixed precision; an H100 is assumed to be twice as fast: 60 TFLOP/s.
 RESNET50_ON_H100: Setting = {
     "per_image": 0.2e-3,
     "fixed": LEAST_S,
@@ -64,7 +64,7 @@ LAPTOPS: Setting = {
 
 
 def explorables(results: Results, found: Findings) -> list[Explorable]:
-    """A step's time and efficiency against devices, by three rules."""
+    """A step's time and efficiency against the number of devices, by three rules."""
     lenet, resnet18 = (measured(results, net) for net in NOTES_IMAGES)
     start = {**LAPTOPS, **RESNET50_ON_H100}
     links = {HERE: say("this machine")} | {i.name: translation(i.name) for i in INTERCONNECTS}
@@ -132,7 +132,7 @@ def explorables(results: Results, found: Findings) -> list[Explorable]:
 
 
 def facts(results: Results) -> Mapping[str, object]:
-    """The numbers of the formulas that no control sets."""
+    """Return the numbers in the formulas that no control sets."""
     model, _ = models_of(results)
     return {
         "links": {HERE: {**asdict(model.link), "shared": model.shared}}
@@ -142,7 +142,7 @@ def facts(results: Results) -> Mapping[str, object]:
 
 
 def measured(results: Results, net: str) -> Setting:
-    """A net as the notes train it, with what its computing and its link took here."""
+    """Return the notes' setting of a net, with its computing time and link measured here."""
     series = results.series("step", COMPUTING, net=net)
     compute = fit_compute({m.x: m.summary.median for m in series})
     [gradients] = results.series("gradients", NOTES, net=net)

@@ -1,4 +1,4 @@
-"""The figures of the page on all-reduces and steps, and what its tables show."""
+"""Figures and tables of the page on all-reduces and steps."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -48,13 +48,13 @@ def figures(results: Results, found: Findings) -> list[Figure]:
         virtual=virtual,
     )
     steps = [largest_steps(results, net) for net in NETS]
-    high = 0.95 + 0.42 * max(map(len, steps))  # inches, of each panel
+    high = 0.95 + 0.42 * max(map(len, steps))  # inches per panel
     panels = [partial(draw_steps, each, virtual, high, with_key=each is steps[0]) for each in steps]
     return [Figure("scaling_steps", panels), Figure("scaling_ready", [ready])]
 
 
 def largest_steps(results: Results, net: str) -> list[ComparedStep]:
-    """A net's steps with the most images, those in buckets last."""
+    """Return a net's steps with the most images, steps in buckets last."""
     steps = [step for step in compared_steps(results) if step.net == net]
     most = max(step.images for step in steps)
     found = [step for step in steps if step.images == most]
@@ -64,7 +64,7 @@ def largest_steps(results: Results, net: str) -> list[ComparedStep]:
 def draw_steps(
     steps: Sequence[ComparedStep], virtual: bool, height: float, path: Path, *, with_key: bool
 ) -> None:
-    """Draw steps: bars of their parts, and what was measured over them."""
+    """Draw steps as bars of their parts, with the measured times on top."""
     with house.figure(path, house.WIDTH, height) as fig:
         axes = fig.add_subplot(xlabel=say("Time per step (ms)"))
         title = say("{net}, {n} images on each device", net=TITLES[steps[0].net], n=steps[0].images)
@@ -78,7 +78,7 @@ def draw_steps(
 
 
 def draw_step(axes: Axes, row: int, step: ComparedStep, virtual: bool) -> None:
-    """Draw a step in a row; the first row has the labels of the key."""
+    """Draw a step as one row; the first row carries the key's labels."""
     t1, t2, taken = (summarise(each.values) for each in (step.t1, step.t2, step.measured))
     parts = {
         say("t₁: computing"): (0.0, t1.median),
@@ -118,7 +118,7 @@ def draw_step(axes: Axes, row: int, step: ComparedStep, virtual: bool) -> None:
 
 
 def line(results: Results, net: str, style: str) -> plots.Line:
-    """The share of a net's gradients that are ready, in steps."""
+    """Return the ready share of a net's gradient bytes over time, as a step function."""
     found = sorted(
         (m.summary.median, m.x)
         for name in results.variants("gradient ready", net=net)
@@ -145,8 +145,8 @@ def values(results: Results, found: Findings) -> dict[str, object]:
         "few": model.few,
         "many": model.many,
         "predicts": bool(found["unseen_error_percent"]),
-        "shared_error_percent": found[f"{by_kind[True]}_error_percent"],  # of one link for all
-        "own_error_percent": found[f"{by_kind[False]}_error_percent"],  # of one for each rank
+        "shared_error_percent": found[f"{by_kind[True]}_error_percent"],  # one link for all ranks
+        "own_error_percent": found[f"{by_kind[False]}_error_percent"],  # one link per rank
         "gradients": [gradients(results, found, model, net) for net in NETS],
         "messages": list(messages(results, model)),
         "buckets": list(buckets(results)),
@@ -158,7 +158,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
 
 
 def starts_nearer_the_sum(results: Results) -> int:
-    """In how many processes t1 + t2 is nearer to the steps, on average, than the longer of both."""
+    """Count the processes in which t1 + t2 is nearer to the steps, on average, than max(t1, t2)."""
     compared = compared_steps(results)
     added = in_each_start(compared, lambda added, _: added)
     overlapped = in_each_start(compared, lambda _, overlapped: overlapped)
@@ -166,7 +166,7 @@ def starts_nearer_the_sum(results: Results) -> int:
 
 
 def step_row(step: ComparedStep) -> dict[str, Any]:
-    """The medians of a step and of its parts, in ms; a sum is that of each start's."""
+    """Return the medians of a step and its parts in ms; parts are summed in each process."""
     parts = {"t1": step.t1, "t2": step.t2, "sum": step.t1 + step.t2, "measured": step.measured}
     return {
         "net": TITLES[step.net],
@@ -177,7 +177,7 @@ def step_row(step: ComparedStep) -> dict[str, Any]:
 
 
 def gradients(results: Results, found: Findings, model: Model, net: str) -> dict[str, object]:
-    """A net's gradients, and what joining them into one bucket gains by the star."""
+    """Describe a net's gradients, and the star's gain from joining them into one bucket."""
     [m] = results.series("gradients", NOTES, net=net)
     tensors = int(m.columns["tensors"])
     each, joined = (
@@ -190,12 +190,12 @@ def gradients(results: Results, found: Findings, model: Model, net: str) -> dict
         "mb": m.x / 1e6,
         "gain": found[f"{net}_bucket_speedup"],
         "predicted": each / joined,
-        "latency": messages * model.link.alpha_s / each,  # share of the time, tensor by tensor
+        "latency": messages * model.link.alpha_s / each,  # share of the time, one tensor at a time
     }
 
 
 def messages(results: Results, model: Model) -> Iterator[dict[str, object]]:
-    """All-reduces of the smallest and the largest message, by the fewest and by the most ranks."""
+    """Yield all-reduces of the smallest and largest message among the fewest and most ranks."""
     for n in dict.fromkeys((model.few, model.many)):
         sizes = results.xs("message", STAR, ranks=n)
         for size in dict.fromkeys((sizes[0], sizes[-1])):
@@ -211,7 +211,7 @@ def messages(results: Results, model: Model) -> Iterator[dict[str, object]]:
 
 
 def buckets(results: Results) -> Iterator[dict[str, object]]:
-    """By how many ms the all-reduce makes a step longer, after and during the backward pass."""
+    """Yield the ms that the all-reduce adds to a step, after and during the backward pass."""
     for mib in results.xs("bucket step", AT_ONCE, net=BUCKETS_OF):
         steps = bucket_steps(results, mib)
         after, during = (

@@ -1,4 +1,4 @@
-"""The book's schedules and two that it lacks: drawn, and LeNet trained under each."""
+"""The book's schedules and two more: their rates, and LeNet trained under each."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -30,7 +30,7 @@ FINAL, EPOCHS, WARM_UP_EPOCHS = 0.01, 20, 5
 
 
 def with_warm_up(base: float, final: float) -> Schedule:
-    """The notes' last schedule: a rise over 5 epochs, then a cosine over the other 15."""
+    """Return the notes' last schedule: 5 epochs of warm-up, then a cosine over the other 15."""
     return warm_up(cosine(base, final, EPOCHS - WARM_UP_EPOCHS), WARM_UP_EPOCHS)
 
 
@@ -49,17 +49,17 @@ SCHEDULES: dict[str, Schedule] = {
 
 
 def stretched(schedule: Schedule, steps: int) -> list[float]:
-    """The rate of each of `steps` steps, to which the schedule's 20 epochs are stretched."""
+    """Stretch the schedule's 20 epochs to `steps` steps; return the rate of each step."""
     return [schedule(EPOCHS * (step + 0.5) / steps) for step in range(steps)]
 
 
 def as_the_book(steps_per_epoch: int) -> list[float]:
-    """The notes' last schedule as the book's loop applies it: set after each epoch."""
+    """Return the notes' last schedule as the book's loop applies it: set after each epoch."""
     return after_epoch(SCHEDULES["cosine, warm-up"], EPOCHS, steps_per_epoch)
 
 
 def drawn() -> Iterator[Measurement]:
-    """Each schedule's rate over 20 epochs."""
+    """Yield each schedule's rate over 20 epochs."""
     t = np.arange(0, EPOCHS, 0.1)
     for name, schedule in SCHEDULES.items():
         yield from line("schedule", name, t, [schedule(x) for x in t])
@@ -69,7 +69,7 @@ def drawn() -> Iterator[Measurement]:
 def try_schedules(
     train_set: Images, test_set: Images, params: ScheduleParams, seed: int
 ) -> Iterator[Measurement]:
-    """The test accuracy (percent) in which each schedule ends, by seed."""
+    """Yield the final test accuracy (percent) under each schedule, by seed."""
     rates = {name: stretched(schedule, params.steps) for name, schedule in SCHEDULES.items()}
     # 20 epochs in `steps` steps
     rates[AS_THE_BOOK] = as_the_book(params.steps)[EPOCHS // 2 :: EPOCHS]

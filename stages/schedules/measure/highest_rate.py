@@ -1,4 +1,4 @@
-"""The highest rate at which a net still learns, with warm-up and without, for each seed."""
+"""The highest rate at which a net still learns, with and without warm-up, for each seed."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -26,13 +26,13 @@ from stages.schedules.measure.by_schedule import EPOCHS, FINAL, stretched, with_
 from stages.schedules.measure.names import BASE, NO_WARM_UP, WARM_UP
 from stages.schedules.measure.params import SearchParams
 
-TOO_HIGH = (1, 2, 4)  # times the lowest rate that was found to diverge
-DOUBLINGS = 20  # of a rate, or halvings, until the search gives up
+TOO_HIGH = (1, 2, 4)  # times the lowest diverging rate found
+DOUBLINGS = 20  # or halvings of a rate, until the search gives up
 
 
 @dataclass(frozen=True)
 class StabilityLimit:
-    """The highest stable rate that was found, the next one, and the losses at both."""
+    """The highest stable rate and the lowest diverging rate found, and the losses at both."""
 
     stable: float
     diverging: float
@@ -42,7 +42,7 @@ class StabilityLimit:
 
 @dataclass(frozen=True)
 class RateSearch:
-    """Runs of one net, from any seed."""
+    """Runs of one net, for any seed."""
 
     net: str
     side: int
@@ -50,9 +50,9 @@ class RateSearch:
     params: SearchParams
 
     def losses(self, schedule: Schedule, seed: int) -> Losses:
-        """The mean loss before each step of SGD, infinite from where it is not finite.
+        """Return the mean loss before each step of SGD; infinite from the first non-finite one on.
 
-        Weights and order of the images are the same for the same seed.
+        The seed decides the weights and the order of the images.
         """
         batch_size, rates = self.params.batch_size, stretched(schedule, self.params.steps)
         generator = torch.Generator().manual_seed(seed)
@@ -67,7 +67,7 @@ class RateSearch:
 
 
 def measure_highest_rate(trainer: RateSearch, seed: int) -> Iterator[Measurement]:
-    """A net's highest stable rates, and when without warm-up it diverges beyond, by seed."""
+    """Yield a net's highest stable rates, and when higher ones diverge without warm-up, by seed."""
     params, device = trainer.params, trainer.train_set.y.device
 
     def limit(job: tuple[int, str]) -> StabilityLimit:
@@ -84,7 +84,7 @@ def measure_highest_rate(trainer: RateSearch, seed: int) -> Iterator[Measurement
 
     def onset(job: tuple[int, float]) -> float:
         i, times = job
-        if times == 1:  # the search has run it
+        if times == 1:  # the search already ran it
             return divergence_time(plain[i].above)
         return divergence_time(
             trainer.losses(schedule_of(NO_WARM_UP, times * plain[i].diverging), seed + i)
@@ -109,9 +109,9 @@ def measure_highest_rate(trainer: RateSearch, seed: int) -> Iterator[Measurement
 
 
 def schedule_of(variant: str, base: float) -> Schedule:
-    """The notes' schedule: a cosine down to a thirtieth of `base`, behind 5 epochs of warm-up.
+    """Return the notes' schedule: 5 epochs of warm-up, then a cosine to a thirtieth of `base`.
 
-    Without warm-up the cosine takes the 20 epochs.
+    Without warm-up, the cosine takes all 20 epochs.
     """
     final = base * FINAL / BASE
     return cosine(base, final, EPOCHS) if variant == NO_WARM_UP else with_warm_up(base, final)
@@ -120,12 +120,12 @@ def schedule_of(variant: str, base: float) -> Schedule:
 def bisect_limit(
     losses_at: Callable[[float], Losses], first: float, resolution: float
 ) -> StabilityLimit:
-    """Bisect, on a logarithmic scale, between a rate that is stable and one that is not.
+    """Bisect on a logarithmic scale between a stable and a diverging rate.
 
-    Both are found from `first` by doubling or halving.
+    Doubling or halving finds both, starting at `first`.
 
     Raises:
-        LabError: no rate learns, or each does.
+        LabError: no rate learns, or every rate does.
     """
     found: dict[bool, tuple[float, Losses]] = {}
     rate = first
@@ -138,7 +138,7 @@ def bisect_limit(
         rate = rate / 2 if lost else 2 * rate
     else:
         what = "no run learns" if True in found else "every run learns"
-        raise LabError(f"{what} from rate {first:g} to {rate:g}; try more schedules steps")
+        raise LabError(f"{what} from rate {first:g} to {rate:g}; try more steps in schedules")
     while found[True][0] / found[False][0] > resolution:
         rate = (found[True][0] * found[False][0]) ** 0.5
         losses = losses_at(rate)
@@ -147,6 +147,6 @@ def bisect_limit(
 
 
 def divergence_time(losses: Losses) -> float:
-    """The percent of a run that diverged before the tenths from which on it has learned nothing."""
+    """Return the percentage of a diverged run before the final tenths, which learn nothing."""
     learned = np.flatnonzero(mean_of_tenths(losses) < NOTHING_LEARNED)
     return 100 * (learned[-1] + 1) / TENTHS if len(learned) else 0.0

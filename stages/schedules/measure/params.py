@@ -1,4 +1,4 @@
-"""What `schedules` reads of params.yaml."""
+"""The params that `schedules` reads."""
 
 from typing import Annotated, Literal, Self
 

@@ -1,6 +1,6 @@
-"""What the report lets a reader play with: a schedule, and what a training loop makes of it.
+"""The page's explorable: a schedule, and the rates that a training loop makes of it.
 
-`rate_schedule.js` computes with the formulas of `lab.optim.schedules`; a test compares them.
+`rate_schedule.js` has the formulas of `lab.optim.schedules`; a test compares them.
 """
 
 from lab.report.language import say
@@ -12,7 +12,7 @@ def explorables(*_: object) -> list[Explorable]:
 
 
 def rate_schedule() -> Explorable:
-    """The schedules of the notes' figure: the rate of each step, by when it is set."""
+    """The notes' schedules: each step's rate, set before steps or after epochs."""
     return Explorable(
         name="rate_schedule",
         controls=[
@@ -36,7 +36,7 @@ def rate_schedule() -> Explorable:
                 {"step": say("before each step"), "epoch": say("after each epoch")},
                 "epoch",
             ),
-            # the schedules fall to 0.01, and end after 20 epochs
+            # the schedules fall to 0.01 and end after 20 epochs
             Slider("base", say("base rate"), 0.01, 0.5, 0.3, step=0.01, least=0.01),
             Slider("warmup", say("epochs of warm-up"), 0, 10, 5, step=1, least=0, most=19),
         ],

@@ -1,4 +1,4 @@
-"""The figures and tables of the page on learning-rate schedules."""
+"""Figures and tables of the page on learning-rate schedules."""
 
 from pathlib import Path
 from statistics import median
@@ -14,8 +14,8 @@ from stages.schedules.findings import best_schedule
 from stages.schedules.measure.names import AS_THE_BOOK, CONSTANT, NO_WARM_UP, WARM_UP
 
 RISING = ("cosine, warm-up", "inverse sqrt, warm-up", "one-cycle", AS_THE_BOOK)
-# A schedule has one colour on the whole page, and shares it with none beside it. The explorable's
-# schedule is set in time in the cosine's colour, and after each epoch in that of the book's loop.
+# A schedule has one colour on the whole page, which no schedule in the same panel shares. The
+# explorable has the cosine's colour for rates set before steps, the book loop's for after epochs.
 COLOURED = {
     CONSTANT: 4,
     "square root": 1,
@@ -68,11 +68,11 @@ def figures(results: Results, found: Findings) -> list[Figure]:
 
 
 def drawn(results: Results, *, rising: bool) -> plots.Draw:
-    """The schedules that rise before they fall and the book's loop, or the others."""
+    """Draw the schedules that rise before they fall and the book's loop, or the others."""
     curves = results.curves("schedule")
     shown = {name: c for name, c in curves.items() if (name in RISING) == rising}
 
-    # the title says what else they are
+    # the title says "With warm-up"
     short = {"cosine, warm-up": say("cosine"), "inverse sqrt, warm-up": say("inverse sqrt")}
 
     def draw(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The techniques in order, as `together`'s rows name them, and what each changes of a recipe."""
+"""The techniques in order, by their names in `together`'s rows."""
 
 from collections.abc import Mapping
 from itertools import takewhile
@@ -10,7 +10,7 @@ HE = "He initialization"
 MOMENTUM = "Nesterov momentum"
 ONE_CYCLE = "one-cycle schedule"
 
-TECHNIQUES: Mapping[str, Mapping[str, Any]] = {  # what each changes of the recipe before
+TECHNIQUES: Mapping[str, Mapping[str, Any]] = {  # changes to the previous recipe
     NOTES_WAY: {},
     "data set in memory": {"loop": "memory"},
     "skip pixels LeNet never uses": {"crops": True},
@@ -23,4 +23,4 @@ TECHNIQUES: Mapping[str, Mapping[str, Any]] = {  # what each changes of the reci
     "batch size 128": {"batch_size": 128, "lr": 0.1, "epochs": {83: 1, 90: 5}},
     "two devices": {"num_gpus": 2},
 }
-SAME_STEPS = (*takewhile(lambda name: name != HE, TECHNIQUES),)  # but for rounding
+SAME_STEPS = (*takewhile(lambda name: name != HE, TECHNIQUES),)  # up to rounding

@@ -1,7 +1,7 @@
-"""One run of a recipe, in a process of its own.
+"""One run of a recipe in its own process.
 
-The clock starts when the first batch is loaded. It counts loading, warming up and all steps, and
-leaves out imports and the evaluation after each epoch.
+The clock starts when the first batch is loaded. It counts loading, warm-up and all steps, but not
+imports or the evaluation after each epoch.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,21 +26,21 @@ from lab.training.trainer import Trainer
 from stages.together.measure.params import Params
 from stages.together.measure.recipes import Recipe, RecipeRun
 
-NOTES_WORKERS = 4  # of their loader, where a GPU leaves the processor to it
+NOTES_WORKERS = 4  # of the notes' loader, if a GPU leaves the CPU free
 EpochResult = tuple[float, float | None]  # seconds since the start, accuracy in percent
 
 
 def train_recipe(recipe: Recipe, seed: int, run: RecipeRun, params: Params) -> list[EpochResult]:
-    """Train the run's epochs; at a constant rate until the accuracy is its target.
+    """Train the run's epochs; at a constant rate, stop once the target accuracy is reached.
 
-    Where only a part of an epoch is timed, one pair: the seconds of a whole one and no accuracy.
+    If only a part of an epoch is timed, return one pair: the seconds of a whole epoch and None.
     """
     p = params.together
     if recipe.keeps_memory:
         disable_malloc_trim()
     devices = devices_of(recipe, params.devices).devices
     allow_tf32(precision_on(devices[0], recipe.precision))
-    torch.manual_seed(seed)  # of the notes' loader
+    torch.manual_seed(seed)  # for the notes' loader
     train_images = min(p.train_images, recipe.train_images)
     train_set = to_tensors(read_fashion_mnist("train").first(train_images))
     test_set = to_tensors(read_fashion_mnist("t10k").first(p.test_images))
@@ -61,12 +61,11 @@ def train_recipe(recipe: Recipe, seed: int, run: RecipeRun, params: Params) -> l
 
 
 def device() -> torch.device:
-    """What one device computes on."""
     return torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
 
 
 def devices_of(recipe: Recipe, params: DeviceParams) -> Devices:
-    """GPUs, or virtual devices; one that is alone has all cores, unless params say how many."""
+    """Return GPUs or virtual devices; a single one has all cores unless params limit them."""
     return resolve(recipe.num_gpus, params) if recipe.num_gpus > 1 else one_device(params)
 
 
@@ -77,13 +76,13 @@ def _by_the_engine(
     train_set: LabelledImages,
     test_set: LabelledImages,
 ) -> Iterator[EpochResult]:
-    """Training's own steps."""
+    """Train with the lab's own steps."""
     model, step = model_and_step(_net(recipe, seed), devices, recipe)
     start = read_clock(devices)
     trainer = Trainer(model, step, train_set)
     before = read_clock(devices) - start
     for progress in train(trainer, test_set, seed):
-        if not len(progress.losses):  # at an epoch's end
+        if not len(progress.losses):  # the end of an epoch
             seconds = before + sum(epoch.seconds for epoch in progress.epochs)
             yield seconds, 100 * progress.epochs[-1].test_accuracy
 
@@ -95,12 +94,12 @@ def _seconds_of_an_epoch(
     devices: list[torch.device],
     train_set: LabelledImages,
 ) -> float:
-    """By its first steps, without the very first if there are more: it makes kernels."""
+    """Estimate from the first steps, if possible without the very first, which builds kernels."""
     trainer = Trainer(*model_and_step(_net(recipe, seed), devices, recipe), train_set)
     batches = epoch_order(trainer.num_images, seed, 1).split(recipe.batch_size)
     some = [rows.to(devices[0]) for rows in batches[: num_steps + 1]]
     rates = [recipe.lr] * len(some)
-    losses = torch.zeros(len(some), device=trainer.device)  # elsewhere each step would be awaited
+    losses = torch.zeros(len(some), device=trainer.device)  # elsewhere, each step would synchronize
     untimed = min(1, len(some) - 1)
     trainer.take(some[:untimed], rates, losses)
     start = read_clock(devices)
@@ -120,7 +119,7 @@ def _by_the_notes(
     train_set: LabelledImages,
     test_set: LabelledImages,
 ) -> Iterator[EpochResult]:
-    """The notes' loop, over their loader or over images in memory."""
+    """Train with the notes' loop, over their loader or images in memory."""
     net = to_contiguous(_net(recipe, seed)).to(device)
     num_images = len(train_set[1])
     whole = -(-num_images // recipe.batch_size)
@@ -143,12 +142,12 @@ def _by_the_notes(
 def _batches(
     recipe: Recipe, train_set: LabelledImages, order: Tensor, num_workers: int, side: int | None
 ) -> Iterable[tuple[Tensor, Tensor]]:
-    """The batches of an epoch: loaded as the notes do, or made from bytes in memory.
+    """Return the batches of an epoch: loaded as in the notes, or made from bytes in memory.
 
-    Of images in memory only the first `side` rows and columns, if it is given.
+    If `side` is given, images in memory are cut to their first `side` rows and columns.
     """
     if recipe.loop == "loader":
-        # torchvision takes a second to import, which other recipes need not spend
+        # torchvision takes a second to import; other recipes do not need it
         from lab.data import loaders
 
         images = Subset(loaders.book_images(), range(len(order)))

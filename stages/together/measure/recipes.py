@@ -1,4 +1,4 @@
-"""The recipes: the notes', and then each technique added to the one before."""
+"""The recipes: the notes' recipe, then one more technique in each."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
@@ -11,14 +11,15 @@ from stages.together.measure.params import TogetherParams
 
 
 class Recipe(RunParams):
-    """A recipe with a technique and all before it, and what else these change.
+    """A recipe with a technique and all techniques before it.
 
-    loop: `loader`, the notes' loop and loader; `memory`, their loop over images in memory;
-    `engine`, training's own steps, whose images and weights lie channels last.
-    crops: the loop in memory leaves out pixels that the net's logits do not depend on, as the
-    engine always does.
-    keeps_memory: what a step frees stays in the process.
-    epochs: of one cycle of rates, by the accuracy in percent that it is to reach.
+    Attributes:
+        technique: the last technique added.
+        loop: `loader`, the notes' loop and loader; `memory`, their loop over images in memory;
+            `engine`, the lab's own training steps, channels-last.
+        crops: the `memory` loop skips pixels that never affect the logits; `engine` always does.
+        keeps_memory: the process keeps freed memory.
+        epochs: of the one-cycle schedule, by its target accuracy in percent.
     """
 
     technique: str
@@ -29,7 +30,7 @@ class Recipe(RunParams):
 
 
 def recipes(bf16: bool) -> list[Recipe]:
-    """Return the notes' recipe, then each technique added; in float32 where `bf16` is false."""
+    """Return the notes' recipe, then one more technique in each; all in float32 unless `bf16`."""
     recipe, found = Recipe(**NOTES.model_dump(), technique=NOTES_WAY), []
     for technique, changed in TECHNIQUES.items():
         recipe = recipe.but(technique=technique, **changed)
@@ -40,7 +41,7 @@ def recipes(bf16: bool) -> list[Recipe]:
 
 
 class RecipeRun(NamedTuple):
-    """A run of a recipe with one seed: to an accuracy in percent, or a part of an epoch (0)."""
+    """A run of a recipe with one seed, to `target` percent or of a part of an epoch (target 0)."""
 
     target: int
     num_epochs: int
@@ -48,7 +49,7 @@ class RecipeRun(NamedTuple):
 
 
 def timed_in_part(techniques: Sequence[str], epochs_known: bool) -> list[str]:
-    """Those of SAME_STEPS; not the last where it is trained to know how many epochs they need."""
+    """Return the SAME_STEPS to time in part; train the last whole if the epochs are unknown."""
     same = [name for name in SAME_STEPS if name in techniques]
     return same if epochs_known else same[:-1]
 
@@ -56,9 +57,9 @@ def timed_in_part(techniques: Sequence[str], epochs_known: bool) -> list[str]:
 def runs_of(
     recipe: Recipe, p: TogetherParams, techniques: Sequence[str], epochs_known: bool
 ) -> Iterator[RecipeRun]:
-    """Yield the runs of a recipe, one of those with these `techniques`.
+    """Yield the runs of a recipe, given all `techniques`.
 
-    `epochs_known`: another run has told how many epochs the notes' steps need.
+    `epochs_known`: a different run showed how many epochs the notes' steps need.
     """
     targets: Sequence[int] = (
         p.targets if recipe.technique == techniques[-1] else p.targets_on_the_way

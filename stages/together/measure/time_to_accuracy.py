@@ -1,10 +1,10 @@
-"""How long training with a technique takes to an accuracy, by the measurements of its runs.
+"""Time to an accuracy for each technique, derived from its runs.
 
-Each epoch of a run is a measurement of the experiment `seconds`, of training since the run's start,
-and, where it was trained whole, of `accuracy`, on the test images in percent. x is the epoch; the
-columns are the run's seed and `target`, the accuracy at which it ends, or for which its one cycle
-of rates is long enough; 0 where only a part of an epoch was timed, by several processes, each of
-which gives a sample. NOTES_RUN, which `stages.train` took, tells how many epochs its steps need.
+Each epoch of a run is a measurement of the experiment `seconds` (training since the run's start)
+and, if trained whole, one of `accuracy` (test images, in percent). x is the epoch. Columns are the
+`seed` and the `target`: the accuracy at which the run ends, or for which its one-cycle schedule is
+long enough. A target of 0 means that only a part of an epoch was timed, with one sample from each
+of several processes. NOTES_RUN, from `stages.train`, shows how many epochs its steps need.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,13 @@ from typing import NamedTuple
 from lab.results.measurements import Results
 from stages.together.measure.names import ONE_CYCLE, SAME_STEPS, TECHNIQUES
 
-NOTES_RUN = "lenet_1gpu"  # of train.runs: the notes' recipe, ten epochs of it
+NOTES_RUN = "lenet_1gpu"  # in train.runs: the notes' recipe for ten epochs
 AT_A_CONSTANT_RATE = (NOTES_RUN, *takewhile(lambda name: name != ONE_CYCLE, TECHNIQUES))
-RECORDS = ("record_83", "record_90", "record_92")  # of train.runs: small nets, by their targets
+RECORDS = ("record_83", "record_90", "record_92")  # in train.runs: small nets, by their targets
 
 
 def target_of(run: str) -> int:
-    """The accuracy in percent that a record is to reach, by its name."""
+    """Return the target accuracy in percent in a record's name."""
     return int(run.removeprefix("record_"))
 
 
@@ -31,11 +31,10 @@ class SecondsTo:
     """Seconds of a technique to an accuracy, one for each seed.
 
     Attributes:
-        seconds: of training; where the accuracy was not reached, until training ended.
-        epochs: as many, of the same seeds.
-        accuracies: in the end, in percent, of the same seeds; none where the seconds are
-            extrapolated.
-        reached: whether all seeds did; of one cycle of rates, whether their mean did.
+        seconds: of training, up to its end if the accuracy was not reached.
+        epochs: for the same seeds.
+        accuracies: final, in percent, for the same seeds; empty if the seconds are extrapolated.
+        reached: whether all seeds reached the accuracy; for the one-cycle schedule, their mean.
     """
 
     seconds: tuple[float, ...]
@@ -45,36 +44,35 @@ class SecondsTo:
 
     @property
     def median(self) -> float:
-        """The median over the seeds."""
         return median(self.seconds)
 
     @property
     def accuracy(self) -> float | None:
-        """The mean over the seeds in the end, in percent."""
+        """The mean final accuracy over the seeds, in percent."""
         return fmean(self.accuracies) if self.accuracies else None
 
     @property
     def extrapolated(self) -> bool:
-        """Whether only a part of an epoch was timed."""
+        """True if only a part of an epoch was timed."""
         return not self.accuracies
 
 
 def reached(results: Results, targets: Mapping[str, int]) -> dict[str, SecondsTo]:
-    """The techniques and runs that reached their accuracies."""
+    """Return the techniques and runs that reached their accuracies."""
     measured = {way: seconds_to(results, way, target) for way, target in targets.items()}
     return {way: found for way, found in measured.items() if found and found.reached}
 
 
 def fastest(ways: Mapping[str, SecondsTo]) -> str | None:
-    """The technique that took the least time."""
+    """Return the technique that took the least time, or None."""
     return min(ways, key=lambda technique: ways[technique].median, default=None)
 
 
 def seconds_to(results: Results, technique: str, target: int) -> SecondsTo | None:
-    """The seconds of a technique to `target` percent; None where it was not measured.
+    """Return the seconds of a technique to `target` percent, or None if not measured.
 
-    At a constant rate a run passes all lower targets, and the first epoch that is as good counts.
-    One cycle of rates counts to its end, and only for the target that it was planned for.
+    A run at a constant rate also passes all lower targets: the first epoch to reach one counts.
+    A one-cycle run counts to its end, and only for its own target.
     """
     runs = _runs(results, technique)
     if runs and not any(run.accuracies for run in runs):
@@ -97,7 +95,7 @@ def seconds_to(results: Results, technique: str, target: int) -> SecondsTo | Non
 
 
 class _Run(NamedTuple):
-    """Seconds since the start and accuracies in percent, by epoch."""
+    """Seconds since the run's start and accuracies in percent, by epoch."""
 
     target: float
     seconds: list[float]
@@ -105,7 +103,7 @@ class _Run(NamedTuple):
 
 
 def _runs(results: Results, technique: str) -> list[_Run]:
-    """The runs of a technique, one for each target and seed."""
+    """Return the runs of a technique, one for each target and seed."""
     columns = (m.columns for m in results.series("seconds", technique))
     runs = dict.fromkeys((each["target"], each["seed"]) for each in columns)
     return [
@@ -124,13 +122,13 @@ def _runs(results: Results, technique: str) -> list[_Run]:
 
 
 def _epochs_to(run: _Run, target: int) -> int:
-    """The first epoch that reached the target, or the last one."""
+    """Return the first epoch that reached the target, or the last epoch."""
     reached = (n for n, percent in enumerate(run.accuracies, 1) if percent >= target)
     return next(reached, len(run.accuracies))
 
 
 def _extrapolated(results: Results, runs: Sequence[_Run], target: int) -> SecondsTo | None:
-    """As many epochs as the last run of the same steps needs that was trained whole."""
+    """Extrapolate to the epochs of the last run trained whole that has the same steps."""
     whole = [way for way in (NOTES_RUN, *SAME_STEPS) if results.series("accuracy", way)]
     found = seconds_to(results, whole[-1], target) if whole else None
     if not found:

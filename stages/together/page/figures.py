@@ -1,4 +1,4 @@
-"""The figures and tables of the page on all techniques together: a staircase for each accuracy."""
+"""Figures and tables of the page on all techniques together: one staircase per accuracy."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -37,8 +37,8 @@ from stages.together.measure.time_to_accuracy import (
 )
 
 BATCH, SPLIT = [*TECHNIQUES][-2:]
-TAKE_HOME = ONE_CYCLE  # what lenet_83.py does
-WHERE = {  # the page that explains a change
+TAKE_HOME = ONE_CYCLE  # the recipe of lenet_83.py
+WHERE = {  # the page that explains each technique
     NOTES_WAY: "bench_training",
     "data set in memory": "bench_input",
     "skip pixels LeNet never uses": "bench_training",
@@ -55,15 +55,15 @@ WHERE = {  # the page that explains a change
 
 @dataclass(frozen=True)
 class TechniqueRow:
-    """A row of the staircase: the one above with one more change."""
+    """A row of the staircase: adds one technique to the row above."""
 
     technique: str
     found: SecondsTo
-    kind: str  # of its devices
+    kind: str  # of the devices
 
     @property
     def label(self) -> str:
-        """What it changes, in words."""
+        """The technique in words."""
         if self.technique != SPLIT:
             return translation(self.technique)
         halves = {
@@ -74,38 +74,38 @@ class TechniqueRow:
 
     @property
     def virtual(self) -> bool:
-        """Whether shares of a processor stand in for its devices."""
+        """True if shares of a CPU stand in for the devices."""
         return self.kind == "cpu-virtual"
 
     @property
     def mark(self) -> str:
-        """Before its seconds: `≥` if it ended below the accuracy, `≈` if extrapolated."""
+        """The prefix of the seconds: `≥` if the accuracy was not reached, `≈` if extrapolated."""
         return ("" if self.found.reached else "≥ ") + ("≈ " if self.found.extrapolated else "")
 
     @property
     def accuracy(self) -> str:
-        """On the test images in the end, in words; a dash where it was not trained whole."""
+        """The final test accuracy as text; a dash if only a part of an epoch was timed."""
         found = self.found.accuracy
         return "–" if found is None else f"{number(found, 3)}%"
 
     @property
     def where(self) -> str:
-        """The stage whose page explains it."""
+        """The stage with the page that explains the technique."""
         return WHERE[self.technique]
 
     @property
     def seconds(self) -> float:
-        """Until the accuracy, or until training ended; of several seeds the median."""
+        """Seconds to the accuracy, or to the end of training; the median over seeds."""
         return self.found.median
 
     @property
     def epochs(self) -> int:
-        """The same in epochs."""
+        """Epochs in these seconds, the median over seeds."""
         return round(median(self.found.epochs))
 
     @property
     def epoch_s(self) -> float:
-        """Seconds of an epoch."""
+        """Seconds per epoch."""
         found = self.found
         return median(s / n for s, n in zip(found.seconds, found.epochs, strict=True))
 
@@ -117,8 +117,8 @@ COLOURS = {
     NO_GAIN: style.FAINT,
     MISSED: style.FAINT,
 }
-ROOM = 0.36  # of the bars' width, for the times left of them
-HEADING = 0.75  # of a row's height
+ROOM = 0.36  # for the times left of the bars, relative to the bars
+HEADING = 0.75  # height of a heading, in rows
 
 
 def values(results: Results, found: Findings) -> dict[str, object]:
@@ -167,7 +167,7 @@ def figures(results: Results, found: Findings) -> list[Figure]:
 
 
 def staircase(results: Results, target: int) -> list[TechniqueRow]:
-    """The rows that were measured, in order."""
+    """Return the rows that were measured, in order."""
     kinds = {m.variant: m.device_kind for m in results.measurements if m.variant in TECHNIQUES}
     measured = ((technique, seconds_to(results, technique, target)) for technique in kinds)
     return [
@@ -178,19 +178,19 @@ def staircase(results: Results, target: int) -> list[TechniqueRow]:
 
 
 def _after_one(results: Results, technique: str) -> float:
-    """Test accuracy in percent after the first epoch, of several seeds the median."""
+    """Return the test accuracy in percent after the first epoch, the median over seeds."""
     first = [m for m in results.series("accuracy", technique) if m.x == 1]
     return median(value for m in first for value in m.values) if first else 0.0
 
 
 def best_of(rows: Sequence[TechniqueRow]) -> TechniqueRow:
-    """The fastest row of those that reached the accuracy; the last one if none did."""
+    """Return the fastest row that reached the accuracy, or the last row if none did."""
     best = fastest({row.technique: row.found for row in rows if row.found.reached})
     return next((row for row in rows if row.technique == best), rows[-1])
 
 
 def gain_of(above: TechniqueRow, row: TechniqueRow) -> str:
-    """What a row gains on one above it."""
+    """Return how a row gains on a row above it."""
     if not row.found.reached:
         return MISSED
     if row.seconds >= above.seconds:
@@ -201,9 +201,9 @@ def gain_of(above: TechniqueRow, row: TechniqueRow) -> str:
 def groups_of(
     rows: Sequence[TechniqueRow],
 ) -> list[tuple[str, list[tuple[TechniqueRow, TechniqueRow]]]]:
-    """All rows but the first, each with the fastest above it that reached the accuracy.
+    """Pair each row but the first with the fastest row above it that reached the accuracy.
 
-    Neighbours of one gain are a group.
+    Consecutive pairs with the same gain form a group.
     """
     steps, above = [], rows[0]
     for row in rows[1:]:
@@ -220,7 +220,7 @@ def _draw(target: int, rows: Sequence[TechniqueRow], path: Path) -> None:
 
 
 def _draw_card(target: int, rows: Sequence[TechniqueRow], title: str, path: Path) -> None:
-    """Draw the rows as far as the fastest one, under the figure's title."""
+    """Draw the rows down to the fastest one, under the figure's title."""
     with style.figure(path, *style.CARD, room=(0.02, 0.01, 0.96, 0.84)) as fig:
         lines = title.replace(": ", ":\n")
         fig.text(0.02, 0.96, lines, va="top", fontsize=14, fontweight="bold")
@@ -232,7 +232,7 @@ def _draw_card(target: int, rows: Sequence[TechniqueRow], title: str, path: Path
 def _draw_stairs(
     axes: Axes, target: int, rows: Sequence[TechniqueRow], named: Callable[[str], str]
 ) -> None:
-    """Draw a row under the other, those that gain the same under its heading."""
+    """Draw the rows top to bottom, each group under a heading that names its gain."""
     seconds = [row.seconds for row in rows]
     low, high = min(seconds), 1.02 * max(seconds)
     axes.set(xscale="log", xlim=(low * (low / high) ** ROOM, high))
@@ -255,7 +255,7 @@ def _draw_stairs(
 
 
 def _draw_heading(axes: Axes, at: float, num_rows: int, gain: str) -> None:
-    """Name a group above its rows, and hold these together by a line left of the bars."""
+    """Name a group above its rows, and mark the rows with a line left of the bars."""
     colour, across = COLOURS[gain], axes.get_yaxis_transform()
     words = {"color": style.text_colour(colour), "fontweight": "bold"}
     plots.name_row(axes, at + 0.2, translation(gain), **words)
@@ -264,7 +264,7 @@ def _draw_heading(axes: Axes, at: float, num_rows: int, gain: str) -> None:
 
 
 def _draw_row(axes: Axes, at: float, above: TechniqueRow, row: TechniqueRow, colour: str) -> None:
-    """Draw a bar from the seconds of a row above to its own, which a mark ends."""
+    """Draw a bar from the seconds of a row above to the row's own, and mark the latter."""
     left, right = sorted((above.seconds, row.seconds))
     axes.barh(
         at,

@@ -1,4 +1,4 @@
-"""One run from its latest checkpoint to its results, in one process or in each of several."""
+"""One run from its latest checkpoint to its results, in one process or in each rank."""
 
 import functools
 import logging
@@ -33,7 +33,7 @@ from stages.train.measure import results
 from stages.train.measure.params import Params
 from stages.train.measure.placement import check_machine_can, check_step_fits, devices_of
 
-TOO_HIGH = 10  # times the train loss of a guess
+TOO_HIGH = 10  # times the train loss of guessing
 SMALL_WEIGHTS = (
     "The notes draw weights with a standard deviation of 0.01, so signals and gradients almost"
     " vanish in the first epoch; the page of the stage together has what He initialization changes"
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def memory_errors() -> Iterator[None]:
-    """Turn torch's way to say that the CPU's memory is out into Python's."""
+    """Turn torch's error for exhausted CPU memory into a MemoryError."""
     try:
         yield
     except RuntimeError as error:
@@ -55,7 +55,7 @@ def memory_errors() -> Iterator[None]:
 
 @memory_errors()
 def train_run(name: str, params: Params) -> None:
-    """Train a run, seed by seed, and write its results; of `ddp` each rank does."""
+    """Train a run, seed by seed, and write its results; with `ddp`, each rank calls this."""
     recipe = params.train.runs[name]
     devices, own = devices_of(recipe, params.devices)
     precision = precision_on(own[0], recipe.precision)
@@ -77,7 +77,7 @@ def train_run(name: str, params: Params) -> None:
     rank = own_rank()
     timeout_s = params.train.timeout_s
     group = nullcontext() if rank is None else process_group(devices, own[0], timeout_s)
-    watch = None if rank else LoadMonitor()  # one process alone sees how fast the machine is
+    watch = None if rank else LoadMonitor()  # one process is enough to see the machine's speed
     failures = gpu_errors(", ".join(dict.fromkeys(map(str, own))))
     rows: list[Row] = []
     weights = b""  # the first seed's
@@ -115,22 +115,22 @@ def train_run(name: str, params: Params) -> None:
         if watch:
             conditions = results.conditions_of(recipe, devices, dataset, weights)
             results.write(name, weights, rows, {**conditions, **speed_metrics(watch)})
-        processes.largest(0)  # all results are written, also where hosts share the folder
+        processes.largest(0)  # wait for all results, in case hosts share the folder
         if keeps_checkpoints():
             for checkpoints in of_seeds.values():
                 checkpoints.clear()
 
 
 def train_as_rank(name: str, params: Params) -> None:
-    """`train_run` in a process of its own, which says as much as a command does."""
+    """Call `train_run` in its own process, with the log of a command."""
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
     train_run(name, params)
 
 
 def checkpoint_key(name: str, recipe: RunParams, seed: int, devices: Devices) -> str:
-    """The name of a run's checkpoints: a hash of all that decides its result.
+    """Return the name of a run's checkpoints: a hash of all that affects its result.
 
-    With shards that is no number of devices, threads or processes.
+    With shards, the numbers of devices, threads and processes do not.
     """
     divided = recipe.shards != "none"
     decisive = {
@@ -148,20 +148,20 @@ def checkpoint_key(name: str, recipe: RunParams, seed: int, devices: Devices) ->
 
 @functools.cache
 def code() -> list[Path]:
-    """The files on which a result depends: a checkpoint of other code is none."""
+    """Return the files that affect a result: changing one voids checkpoints."""
     return closure(Path(__file__))
 
 
 def keeps_checkpoints() -> bool:
-    """Whether this process looks after its host's checkpoints: one for each host does.
+    """Return whether this process manages its host's checkpoints; one process per host does.
 
-    Which host has the first rank, which saves them, may differ each time that several meet.
+    The first rank saves checkpoints, and may be on a different host in each launch.
     """
     return own_rank() is None or os.environ["LOCAL_RANK"] == "0"
 
 
 def resumed(name: str, model: Model, checkpoints: Checkpoints) -> Progress:
-    """Where a run stands by the latest checkpoint of its processes, whose state the model gets."""
+    """Load the latest checkpoint of the run's processes into the model; return its progress."""
     own = checkpoints.latest() if keeps_checkpoints() else None
     own_place = Progress.from_state(checkpoints.decode(own)).place if own else 0
     content = model.processes.furthest(own, own_place)
@@ -187,7 +187,7 @@ def train_with_checkpoints(
     """Train to the end, with a bar on a terminal and a line per epoch.
 
     Yields:
-        the epochs so far, after each that ends.
+        The epochs so far, after each epoch.
     """
     model, num_images = trainer.model, trainer.num_images
     is_first, recipe = model.processes.rank == 0, model.recipe

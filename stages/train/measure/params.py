@@ -1,4 +1,4 @@
-"""What `train` reads of params.yaml."""
+"""The params that `train` reads."""
 
 from lab.core.params import Section
 from lab.core.shared_params import DeviceParams, Seed

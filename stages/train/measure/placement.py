@@ -1,4 +1,4 @@
-"""On which devices a run computes, and whether this machine has what it asks for."""
+"""The devices of a run, and checks that this machine has what the run needs."""
 
 import os
 from collections import Counter
@@ -18,10 +18,10 @@ from lab.training.run_params import RunParams
 
 
 def devices_of(recipe: RunParams, params: DeviceParams) -> tuple[Devices, list[torch.device]]:
-    """All devices of a run, and those of this process.
+    """Return all devices of a run, and those of this process.
 
     Raises:
-        DistributedError: another number of processes was started than the run asks for.
+        DistributedError: the number of processes is not the run's `num_gpus`.
     """
     if recipe.strategy == "ddp":
         world_size, here = int(os.environ["WORLD_SIZE"]), int(os.environ["LOCAL_WORLD_SIZE"])
@@ -35,7 +35,7 @@ def devices_of(recipe: RunParams, params: DeviceParams) -> tuple[Devices, list[t
     if recipe.cpu_threads == "all":
         params = params.but(cpu_threads=usable_cores())
     devices = resolve(recipe.num_gpus, params)
-    # splits over different GPUs, and not at all over the CPU
+    # splits a batch only over different GPUs
     if recipe.strategy == "dataparallel":
         different = list(dict.fromkeys(devices.devices))
         kind = "cuda" if devices.kind == "cuda-shared" else devices.kind
@@ -44,7 +44,7 @@ def devices_of(recipe: RunParams, params: DeviceParams) -> tuple[Devices, list[t
 
 
 def as_told(params: DeviceParams) -> DeviceParams:
-    """The threads of a rank's device as its launcher says: it has divided the cores already."""
+    """Take a rank's threads from its launcher, which has already divided the cores."""
     told = os.environ.get("OMP_NUM_THREADS", "")
     if params.cpu_threads != "auto" or not told.isdecimal() or int(told) < 1:
         return params
@@ -52,7 +52,7 @@ def as_told(params: DeviceParams) -> DeviceParams:
 
 
 def check_machine_can(name: str, recipe: RunParams, device: torch.device) -> None:
-    """Stop before any work where the run asks for what this machine lacks.
+    """Stop before any work if this machine lacks something that the run needs.
 
     Raises:
         MachineError: TF32 without a CUDA GPU, or nothing to compile with.
@@ -69,12 +69,12 @@ def check_machine_can(name: str, recipe: RunParams, device: torch.device) -> Non
 def check_step_fits(
     name: str, recipe: RunParams, precision: Precision, devices: Sequence[torch.device]
 ) -> None:
-    """Stop before any work where a step cannot fit into the memory of this process's `devices`.
+    """Stop before any work if a step cannot fit into the memory of this process's `devices`.
 
-    What the compiler makes of a step may take less, and is tried.
+    A compiled step may need less, so we do not check it.
 
     Raises:
-        SpaceError: it needs more than a device has.
+        SpaceError: the step needs more than a device has.
     """
     if recipe.compile != "none":
         return

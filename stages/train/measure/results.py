@@ -1,4 +1,4 @@
-"""What a run leaves: rows by epoch, its conditions and metrics, and its weights."""
+"""Results of a run: rows by epoch, conditions, metrics and weights."""
 
 import hashlib
 import io
@@ -21,7 +21,6 @@ WEIGHTS = "models/{run}.pt"  # under the project's root
 
 
 def rows_of(epochs: Sequence[Epoch], seed: int, devices: Devices, dataset: str) -> list[Row]:
-    """One row per epoch."""
     return [
         {
             "epoch": e.epoch,
@@ -38,7 +37,7 @@ def rows_of(epochs: Sequence[Epoch], seed: int, devices: Devices, dataset: str) 
 
 
 def conditions_of(recipe: RunParams, devices: Devices, dataset: str, weights: bytes) -> Metrics:
-    """A run's recipe, what it ran on, and its weights by their hash."""
+    """Return a run's recipe, its devices, and the hash of its weights."""
     return recipe.model_dump(exclude={"num_gpus"}) | {
         "dataset": dataset,
         "device_kind": devices.kind,
@@ -49,16 +48,16 @@ def conditions_of(recipe: RunParams, devices: Devices, dataset: str, weights: by
 
 
 def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
-    """A net's state as a torch file of named tensors; equal weights give equal bytes."""
+    """Return a net's state as a torch file of named tensors; equal weights give equal bytes."""
     buffer = io.BytesIO()
     torch.save({name: w.detach().cpu().contiguous() for name, w in weights.items()}, buffer)
     return buffer.getvalue()
 
 
 def write_epochs(name: str, rows: Sequence[Row]) -> None:
-    """Write the epochs of a run that goes on, so that its curve grows where it is watched.
+    """Write the epochs so far, so that a running run's curve can be watched.
 
-    The rest of an earlier run's results goes: without conditions.json they are not complete.
+    Delete the rest of an earlier run's results; without conditions.json, results are incomplete.
     """
     folder = REPORTS / "train" / name
     for earlier in (METRICS, CONDITIONS):
@@ -67,7 +66,6 @@ def write_epochs(name: str, rows: Sequence[Row]) -> None:
 
 
 def write(name: str, weights: bytes, rows: Sequence[Row], conditions: Metrics) -> None:
-    """Write what a run leaves."""
     folder = REPORTS / "train" / name
     write_own(Path(WEIGHTS.format(run=name)), weights)
     write_rows(folder, rows)

@@ -1,4 +1,4 @@
-"""The figure and tables of the page on training on several devices: runs that should agree."""
+"""Figures and tables of the page on training on several devices: runs that should agree."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,54 +23,51 @@ WITHOUT_BATCH_NORM = ("lenet", "lenet_he", "mlp")
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One run of the train stage."""
-
     name: str
     results: Results
     found: Findings
 
     @property
     def conditions(self) -> Mapping[str, Any]:
-        """Its recipe, what it ran on, and the hash of its weights."""
+        """The run's recipe, its devices, and the hash of its weights."""
         return self.results.conditions
 
     @property
     def num_epochs(self) -> int:
-        """How many epochs it has trained."""
         return len(self.results.xs("epochs", "test_accuracy"))
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """How it was trained, on whatever devices."""
+        """The run's recipe without its devices."""
         return recipe_in(self.conditions)
 
     def column(self, key: str) -> list[float]:
-        """One value per epoch, of the first seed."""
+        """Return one value per epoch, from the first seed."""
         return [m.values[0] for m in self.results.series("epochs", key)]
 
     @property
     def net(self) -> str:
-        """What it trains, in words."""
+        """The net in words."""
         return net_title(str(self.conditions["net"]))
 
     @property
     def num_devices(self) -> int:
-        """How many devices share its batches."""
+        """The number of devices that share a batch."""
         return int(self.conditions["num_devices"])
 
     @property
     def accuracy(self) -> Finding:
-        """On the test images after the last epoch, in percent; missing while it guesses."""
+        """Test accuracy after the last epoch, in percent; missing while the net only guesses."""
         return self.found["test_accuracy_percent"]
 
     @property
     def epoch_s(self) -> Finding | None:
-        """Seconds of training in an epoch, where several were timed."""
+        """Training seconds per epoch, if several epochs were timed."""
         return self.found.get("epoch_s")
 
     @property
     def as_the_book(self) -> bool:
-        """Whether each epoch trains as the book's: at its constant rate, a run may end earlier."""
+        """True if epochs train as in the book, however many: the rate is constant."""
         others = {
             "strategy": NOTES.strategy,
             "shards": "none",
@@ -83,50 +80,49 @@ class TrainingRun:
 
     @property
     def points_from_the_book(self) -> float:
-        """By how many points of test accuracy it differs from the book's run, at most."""
+        """The largest difference from the book's run, in points of test accuracy."""
         ours = (100 * accuracy for accuracy in self.column("test_accuracy"))
         return max(abs(a - b) for a, b in zip(ours, BOOK_ACCURACY, strict=False))
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two runs that differ in devices only."""
+    """Two runs that differ only in their devices."""
 
     one: TrainingRun
     many: TrainingRun
 
     @property
     def points(self) -> list[float]:
-        """By how many points of test accuracy they differ after each epoch."""
+        """The difference after each epoch, in points of test accuracy."""
         accuracies = (run.column("test_accuracy") for run in (self.one, self.many))
         return [100 * abs(a - b) for a, b in zip(*accuracies, strict=True)]
 
     @property
     def most_points(self) -> float:
-        """The same where they differ most."""
+        """The largest of these differences."""
         return max(self.points)
 
     @property
     def first_loss(self) -> float:
-        """By how much the losses of the first epoch differ, relative to one of them."""
+        """The difference of the first epoch's losses, relative to the loss on one device."""
         one, many = (run.column("train_loss")[0] for run in (self.one, self.many))
         return abs(one - many) / one
 
     @property
     def weights(self) -> str:
-        """Whether both end with the same bits, in words."""
+        """Words for a comparison of the final weights."""
         of_one, of_many = (run.conditions["weights_sha256"] for run in (self.one, self.many))
         return say("bit-for-bit identical") if of_one == of_many else say("different")
 
     @property
     def has_batch_norm(self) -> bool:
-        """Whether the network has it."""
         return self.one.conditions["net"] not in WITHOUT_BATCH_NORM
 
 
-# the notes' ResNet-18 on one GPU: a record, whatever is trained here
+# the notes' ResNet-18 on one GPU: a record, not trained here
 RESNET_RECORD = REPORTS / "reference" / "h200" / "train" / "resnet18_1gpu" / ROWS
-# what section 13.6 prints for it, and for two GPUs at twice the batch and the rate
+# section 13.6's accuracy for it, and for two GPUs with twice the batch and the rate
 BOOK_RESNET_ON_ONE, BOOK_RESNET_ON_TWO = 0.91, 0.73
 
 # LeNet on one GPU in section 13.5, read off its figure (percent; GPU not named, no fixed seed)
@@ -165,27 +161,27 @@ def runs_of(results: Mapping[str, Results], found: Mapping[str, Findings]) -> li
 
 
 def resnet_record() -> list[float]:
-    """Return the test accuracy after each epoch of the record; none where it was deleted."""
+    """Return the test accuracy after each epoch of the record; empty if the record was deleted."""
     if not RESNET_RECORD.is_file():
         return []
     return [float(row["test_accuracy"]) for row in read_rows(RESNET_RECORD)]
 
 
 def pairs_of(runs: Sequence[TrainingRun]) -> list[Pair]:
-    """The runs that learn and differ in devices only, the one on one device first."""
+    """Return pairs of runs that learn and differ only in devices, the single device first."""
     learn = [run for run in runs if run.accuracy]
     return [Pair(one, many) for one in learn for many in learn if _differ_in_devices(one, many)]
 
 
 def compared(runs: Sequence[TrainingRun]) -> list[TrainingRun]:
-    """The runs whose curves are shown: pairs of several epochs, or whatever there is."""
+    """Return the runs to draw: pairs of several epochs, or else all runs."""
     long = [run for run in runs if run.num_epochs > 1] or list(runs)
     names = {run.name for pair in pairs_of(long) for run in (pair.one, pair.many)}
     return [run for run in long if run.name in names] or long
 
 
 def labels_of(runs: Sequence[TrainingRun]) -> dict[str, str]:
-    """What figures call the runs: network and devices; by its own name one of several such."""
+    """Return the runs' labels: network and devices, or the run's name if that is ambiguous."""
     words = {
         run.name: say("{net}, 1 device", net=run.net)
         if run.num_devices == 1
@@ -197,7 +193,7 @@ def labels_of(runs: Sequence[TrainingRun]) -> dict[str, str]:
 
 
 def recipe_in(conditions: Mapping[str, Any]) -> dict[str, Any]:
-    """The recipe in a run's conditions, which leave out its devices and how many images test it."""
+    """Return the recipe in a run's conditions, without its devices and number of test images."""
     without = ("num_gpus", "test_images")
     return {key: conditions[key] for key in RunParams.model_fields if key not in without}
 
@@ -212,7 +208,7 @@ def _differ_in_devices(one: TrainingRun, many: TrainingRun) -> bool:
 
 
 def draw_accuracy(runs: list[TrainingRun], path: Path) -> None:
-    """Draw a line per run, narrow ones of several devices over the wide ones of one device."""
+    """Draw a line per run: narrow for several devices, on top of wide ones for one device."""
     labels = labels_of(runs)
     last = max(run.num_epochs for run in runs)
     with style.figure(path, style.WIDTH, 2.8 + 0.2 * (1 + len(runs))) as fig:
@@ -240,7 +236,7 @@ def draw_accuracy(runs: list[TrainingRun], path: Path) -> None:
 
 
 def draw_record(accuracies: list[float], path: Path) -> None:
-    """Draw a run's accuracy after each epoch, and what the book prints after the last."""
+    """Draw a run's accuracy after each epoch, and the book's final accuracies."""
     last = len(accuracies)
     with style.figure(path, style.WIDTH, 2.8) as fig:
         axes = fig.add_subplot(xlabel=say("Epoch"), ylabel=say("Test accuracy (%)"), ylim=(60, 100))
