@@ -42,7 +42,7 @@ CACHES = (
 
 
 def _do(c: Context, work: Callable[P, int | None], *arguments: P.args, **named: P.kwargs) -> None:
-    """Call a function in an environment in which DVC runs, whatever the user's environment is."""
+    """Call a function in an environment in which DVC runs, whatever the user's is."""
     with pipeline.environment():
         _call(c, work, *arguments, **named)
 

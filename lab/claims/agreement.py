@@ -21,12 +21,12 @@ class Pair:
 
     @property
     def agrees(self) -> bool:
-        """Whether the difference's interval holds 0; exact numbers must be equal."""
+        """True if the difference's interval holds 0; exact numbers must be equal."""
         return agree(self.one.finding, self.other.finding)
 
     @property
     def contradicts(self) -> bool:
-        """Whether one run confirms what the other refutes."""
+        """True if one run confirms what the other refutes."""
         verdicts = {self.one.verdict, self.other.verdict}
         return verdicts == set(DECIDED)
 
@@ -51,12 +51,12 @@ class Agreement:
 
     @property
     def apart(self) -> Counter[str]:
-        """The claims on which runs differ by more than intervals explain; the number of pairs."""
+        """The number of pairs that differ by more than their intervals explain, by claim."""
         return Counter(pair.one.claim.id for pair in self.pairs if not pair.agrees)
 
     @property
     def contradicted(self) -> list[str]:
-        """The claims that one run confirms and a different one refutes."""
+        """The claims that one run confirms and another refutes."""
         return sorted({pair.one.claim.id for pair in self.pairs if pair.contradicts})
 
 

@@ -63,12 +63,12 @@ class Judgement:
 
     @property
     def rule_was_fixed(self) -> bool:
-        """Whether the measurement is later than the rule's last change."""
+        """True if the measurement is later than the rule's last change."""
         return self.measured_on > max(self.claim.since, SINCE).isoformat()
 
     @property
     def tests_its_rule(self) -> bool:
-        """Whether the measurement tests the rule: a time, taken after the rule was fixed.
+        """True if the measurement tests the rule: a time, taken after the rule was fixed.
 
         Counts and seeded results repeat known values.
         """
@@ -83,7 +83,7 @@ class Judgement:
 
 
 def judge(claim: Claim, taken: Taken) -> Judgement:
-    """Judge a claim by its stage's results. Raise nothing, whatever these are."""
+    """Judge a claim by its stage's results, and never raise."""
     judged = [_judge(claim, name, taken) for name in claim.deciding]
     if len(judged) == 1:
         return judged[0]
