@@ -1,7 +1,7 @@
 """Classify a picture with a trained run: `invoke predict PICTURE`.
 
 The picture is converted to Fashion-MNIST's form: grey, 28 x 28, a light garment on black that fills
-the longer side and is centered along the shorter one. Small separate things are cropped away.
+the longer side and is centred along the shorter one. Small separate things are cropped away.
 """
 
 import logging

@@ -249,7 +249,7 @@ class Picture {
     return element
   }
 
-  // Write names of lines and dots, each after its mark, in rows above the axes; return their height.
+  // Write names of lines and dots after their marks, in rows above the axes; return their height.
   key(entries) {
     const texts = entries.map(({ name, bold }) => this.add("text", { "font-weight": bold ? 700 : 400 }, name))
     const lengths = texts.map(text => 24 + text.getComputedTextLength())
@@ -382,7 +382,7 @@ class Axes {
     this.picture.add("text", { x: this.across(x), y: this.up(y), ...attributes }, words)
   }
 
-  // Let the reader drag in these axes; with "pan-y" a finger drags only sideways, and still scrolls.
+  // Let the reader drag in these axes; with "pan-y" a finger drags only sideways and still scrolls.
   drag(touch = "auto") {
     this.picture.dragged = this
     this.picture.svg.style.touchAction = touch

@@ -27,8 +27,8 @@ def run_stage(
 ) -> str:
     """Run a stage in `work`; return why it did not finish, or "".
 
-    At its deadline a stage finishes with the starts that it has. If these are too few to decide
-    anything, or its current one still runs, it takes time from later stages, which are worth less.
+    At its deadline a stage finishes with the samples that it has. If these are too few to decide
+    anything, or its current one takes longer, it uses time of later stages, which are worth less.
     It is ended after about twice its deadline, or when no time is left. It leaves profiler traces
     in the folder `traces`.
     """

@@ -12,8 +12,8 @@ class VisitPart:
 
     Attributes:
         share: the part's weight in the time. For one device, it is about the seconds that four
-            starts took on an H100 or an H200 with the profile `full`; not for `bench_compile`,
-            which builds for over 100 s there and has not reached its starts yet.
+            fresh processes took on an H100 or an H200 with the profile `full`; `bench_compile`
+            builds for over 100 s there and has not started any yet.
         run: a name in `train.runs`.
     """
 

@@ -108,7 +108,7 @@ def earlier(path: Path, hardware: Mapping[str, Any], profile: str) -> dict[str, 
 
 
 def enough(taken: Taken | None) -> bool:
-    """Return whether a stage has finished, with enough starts to decide something if it has any."""
+    """Return whether a stage has finished, with enough fresh processes to decide if it uses any."""
     return taken is not None and float(taken.conditions.get("starts", FEWEST)) >= FEWEST
 
 
