@@ -9,7 +9,7 @@ from lab.claims.rules import DECIDED
 from lab.claims.verdicts import Judgement
 from lab.results.diff import agree
 
-AIM_PERCENT = 97  # of the pairs
+AIM_PERCENT = 97  # of the pairs should agree
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from lab.core.errors import ParamsError
 from lab.core.params import read_yaml, validated
 from lab.results.stats import Range
 
-PARTS: dict[str, Any] = {"needs": {}, "claims": [], "unmeasured": []}  # of a file
+PARTS: dict[str, Any] = {"needs": {}, "claims": [], "unmeasured": []}  # keys of a file
 NEEDS_FILE = Path(__file__).with_name("needs.yaml")
 
 

@@ -132,7 +132,7 @@ def _device_kind(found: Finding | None, taken: Taken) -> Any:
 
 
 def _unmet(claim: Claim, conditions: Mapping[str, Any]) -> Reason | None:
-    """Return the reason if a need is not met: the first such need."""
+    """Return the first unmet need as a reason; None if all are met."""
     for need in claim.needs:
         for name, accepted in need.conditions.items():
             value = conditions.get(name)

@@ -12,7 +12,7 @@ from lab.report import figures
 NAMESPACE = re.compile(r"\{.*\}")
 REFERENCE = re.compile(r'(?:url\(#|href="#)([^")]+)')
 FONT = re.compile(r"font-family:[^;]*;?")
-PAPER = ("fill: none", f"fill: {figures.PAPER}")  # styles of a figure's own sheet
+PAPER = ("fill: none", f"fill: {figures.PAPER}")  # styles of a figure's background
 VARIABLES = {
     figures.INK: "currentColor",
     figures.FAINT: "var(--faint)",

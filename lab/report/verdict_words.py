@@ -119,7 +119,7 @@ def change_of(f: Judgement) -> str:
 
 
 def rule_of(f: Judgement) -> str:
-    """Return since when a rule is fixed, and whether the measurement came before or after."""
+    """Say when a rule was fixed, and whether that was before the measurement."""
     if not f.measured_on:
         return say("Unchanged since {since}.", since=f.claim.since)
     if f.tests_its_rule:
@@ -196,7 +196,7 @@ def effect_of(judged: Judgement, samples: bool = False) -> str:
         samples: whether to add the interval's level and its number of samples.
     """
     if judged.cases:
-        last = judged.cases[-1]  # all have as many samples
+        last = judged.cases[-1]  # all have the same number of samples
         found = zip(judged.claim.cases, judged.cases, strict=True)
         return say("; ").join(
             say(

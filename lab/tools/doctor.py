@@ -36,7 +36,7 @@ CHOWN = "sudo chown -R $USER . && chmod -R u+rwX ."
 DVC_FIXES = {  # by words in DVC's complaint
     "not a git repository": "git init",  # the project was downloaded as a ZIP
     "dvc.lock": "git checkout HEAD -- dvc.lock",
-    "config file": "head .dvc/config .dvc/config.local ~/.config/dvc/config",  # one of them
+    "config file": "head .dvc/config .dvc/config.local ~/.config/dvc/config",  # one is wrong
     "tmp/dvc": "export DVC_SITE_CACHE_DIR=$HOME/.cache/dvc-site",  # /var/tmp/dvc is another user's
 }
 GPU_FIELDS = (

@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 from filelock import FileLock, Timeout
 
-RWLOCK = Path(".dvc/tmp/rwlock")  # the table of who reads and writes which path
+RWLOCK = Path(".dvc/tmp/rwlock")  # the readers and writers of each path
 RWLOCK_GUARD = Path(".dvc/tmp/rwlock.lock")  # held while DVC changes the table
 
 

@@ -95,7 +95,7 @@ def main() -> None:
     for page, html in pages.items():
         write_atomically(REPORTS / page, html.encode())
     if not chosen:
-        # for a code host and for links; a page holds all that it shows
+        # for a code host and for links; a page has its figures inline
         if hero := figures.get(f"{HERO}.svg"):
             figures[f"{HERO}-dark.svg"] = dark_twin(hero.decode()).encode()
         for name, content in figures.items():

@@ -162,7 +162,7 @@ class QuestionCalls:
 
     def try_this(self, key: str, value: str, finding: str, *more: str) -> Markup:
         """Say how to change a value of params.yaml, and which findings of `compare` answer."""
-        stage, _, *run = key.split(".")  # also of train.runs.NAME
+        stage, _, *run = key.split(".")  # also for train.runs.NAME
         names = Markup(say(" and ")).join(
             Markup("<code>{}</code>").format(name) for name in (finding, *more)
         )

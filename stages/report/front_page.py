@@ -25,7 +25,7 @@ from stages.report.questions import Question
 from stages.report.site import INDEX, links_from, part, templates, text_of, titles
 
 HERO = "together"  # the stage with the figure on the first screen
-TO = "to_83_s"  # the accuracy that it shows
+TO = "to_83_s"  # the end of its findings' names: seconds to 83%
 Questions = Mapping[str, Question]
 Told = tuple[str, Finding | float]  # a number in words, and the number
 
@@ -110,7 +110,7 @@ def _notes_overlap(questions: Questions, evidence: Evidence) -> tuple[str, Findi
     if found := questions["bench_overlap"].values.get("notes_overlap"):
         return say("here"), found
     for machine in evidence.references:
-        judged = machine.judgements.get("C5")  # no finding of times that were disturbed
+        judged = machine.judgements.get("C5")  # without a finding if disturbed
         if judged and judged.finding:
             return machine.name, judged.finding
     return None
@@ -167,7 +167,7 @@ def _row(stage: str, made: Question, evidence: Evidence) -> dict[str, object]:
         "answer": _as_markdown(answer.finding),
         "tally": answer.tally,
         "own": answer.own,
-        "data": data[0] if data else "",  # the folder of those that have several files
+        "data": data[0] if data else "",  # the folder, if several files
         "figure": figure and (_as_markdown(figure.title), figure.files[0]),
     }
 
