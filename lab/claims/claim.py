@@ -127,12 +127,10 @@ class Claim(Entry):
 
     @property
     def deciding(self) -> list[str]:
-        """The deciding findings: one, or one for each case."""
         return [case.finding for case in self.cases] or [self.finding]
 
     @property
     def holds(self) -> Range:
-        """The numbers for which the claim holds."""
         if self.exactly is not None:
             return Range(self.exactly, self.exactly)
         low = {} if self.at_least is None else {"low": self.at_least}

@@ -93,7 +93,6 @@ def judge(claim: Claim, taken: Taken) -> Judgement:
 
 
 def _judge(claim: Claim, name: str, taken: Taken) -> Judgement:
-    """Judge a claim by one finding."""
     found = taken.findings.get(name)
     kind = _device_kind(found, taken)
     unit = "" if found is None else found.unit

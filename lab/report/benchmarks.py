@@ -40,7 +40,6 @@ def undecided(m: Mapping[str, Any], stage: str) -> str:
 
 
 def devices_in_words(device_kind: str) -> str:
-    """Return the words for a kind of device."""
     return {
         "cpu": say("the processor"),
         "cpu-virtual": say("shares of the CPU"),

@@ -34,7 +34,6 @@ def speaking(language: str) -> Iterator[None]:
 
 
 def language() -> str:
-    """Return the code of the current language."""
     return _spoken.get()
 
 
@@ -60,8 +59,6 @@ def say(message: str, /, **values: object) -> str:
 
 
 class Localized(Protocol):
-    """A text in both languages."""
-
     @property
     def en(self) -> str: ...
 
@@ -81,5 +78,4 @@ def in_markdown(text: object) -> str:
 
 
 def superscript(number: str) -> str:
-    """Return a number in superscript characters."""
     return number.translate(SUPERSCRIPTS)

@@ -56,7 +56,6 @@ class Machines:
 
 
 def machines_of(reports: Path, here: Facts) -> Machines:
-    """Return the machines of all results under `reports`."""
     folders: dict[str, dict[str, Facts | None]] = {}
     for stage in BOOK_ORDER:
         if stage in ON_ANY_MACHINE:

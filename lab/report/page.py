@@ -25,7 +25,6 @@ class Figure:
 
     @property
     def files(self) -> list[str]:
-        """The names of the panels' files."""
         if len(self.panels) == 1:
             return [f"{self.name}.svg"]
         return [f"{self.name}_{n}.svg" for n in range(1, len(self.panels) + 1)]

@@ -211,7 +211,6 @@ def timeline(
 
 
 def name_rows(axes: Axes, rows: Sequence[str]) -> None:
-    """Name the rows of a plot, the first on top."""
     for at, name in enumerate(rows):
         name_row(axes, at, name)
     axes.set_yticks([])

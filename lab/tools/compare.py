@@ -38,7 +38,6 @@ class ComparedFinding(NamedTuple):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The cells of its table row."""
         name, old, new, _ = self.change
         return self.folder, name, in_a_cell(old), in_a_cell(new), amount(self.change)
 
@@ -150,7 +149,6 @@ def of_stage(stage: str, side: Side) -> Side:
 
 
 def unchanged(old: Side, new: Side) -> Iterator[ComparedFinding]:
-    """Yield the findings that are the same on both sides."""
     for folder in new.taken.keys() & old.taken.keys():
         differ = {change.name for change in diff(old.taken[folder], new.taken[folder])}
         for name, found in new.taken[folder].findings.items():

@@ -52,7 +52,7 @@ def write_question(name: str, book: str, question: str) -> None:
         + f"\n{filled_in('params.yaml', words)}",
         "dvc.yaml": pipeline.replace(
             "  train:\n", filled_in("dvc.yaml", words) + "  train:\n", 1
-        ).replace("reports/scaling,", f"reports/{name}, reports/scaling,"),  # deps of claims and report
+        ).replace("reports/scaling,", f"reports/{name}, reports/scaling,"),  # of claims and report
     }
     made = {f"stages/{name}/{room}__init__.py": "" for room in ("measure/", "page/")}
     made[f"stages/{name}/__init__.py"] = f'"""{question}"""\n'
@@ -91,7 +91,6 @@ def words_for(name: str, book: str, question: str) -> dict[str, str]:
 
 
 def filled_in(template: str, words: Mapping[str, str]) -> str:
-    """Return a template's text with its placeholders filled in."""
     return Template((TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")).substitute(words)
 
 

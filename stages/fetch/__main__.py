@@ -11,7 +11,6 @@ from stages.fetch.measure.params import Params
 
 
 def summarise(source: dict[str, str], train: Split, test: Split) -> Metrics:
-    """Return the conditions: which data they are, and how many images."""
     return {
         "dataset": "synthetic" if source["fashion_mnist"] == "synthetic" else "fashion-mnist",
         "airfoil": source["airfoil"],

@@ -108,7 +108,6 @@ def main() -> None:
 
 
 def _remove_others(folder: Path, pattern: str, names: Collection[str]) -> None:
-    """Remove an earlier report's files."""
     for path in folder.glob(pattern):
         if path.name not in names:
             path.unlink()

@@ -61,7 +61,6 @@ class Question:
 
     @property
     def finding(self) -> Markup:
-        """The finding, in a line."""
         return self.prose.front.get("finding", Markup())
 
 
@@ -99,7 +98,6 @@ def _module(stage: str, name: str) -> Any:
 
 
 def _not_drawn(stage: str, error: Exception) -> str:
-    """Return why a page is not shown."""
     if isinstance(error, LabError):
         return str(error)
     return say(

@@ -67,7 +67,7 @@ def record(
         stages, left = earlier(path, document["hardware"], profile), parts
         document["stages"] = stages
         if not stages:
-            path.unlink(missing_ok=True)  # a different machine's
+            path.unlink(missing_ok=True)  # a different machine's or profile's
             shutil.rmtree(kept, ignore_errors=True)
         if left is None:
             left = in_order(document["hardware"]["accelerator"]["count"])
