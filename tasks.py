@@ -1,7 +1,7 @@
-"""The front door: `invoke --list`. A task calls a function, runs DVC, or runs another program.
+"""The front door: `invoke --list`. A task calls a function, runs DVC, or runs a program.
 
-All of it runs on the interpreter that runs invoke, whatever `python` on PATH is, and in the
-project's folder. Exit codes are passed on.
+Everything runs on invoke's interpreter, whatever `python` on PATH is, and in the project's folder.
+Exit codes are passed on.
 """
 
 import functools
@@ -48,9 +48,9 @@ def _do(c: Context, work: Callable[P, int | None], *arguments: P.args, **named: 
 
 
 def _call(c: Context, work: Callable[P, int | None], *arguments: P.args, **named: P.kwargs) -> None:
-    """Call a function in the project's folder; an error, a signal or its code ends the task."""
+    """Call a function in the project's folder; exit on an error, a signal or its exit code."""
     if c.config.run.dry:
-        raise Exit("ERROR: this task calls a function, of which there is no --dry run", 2)
+        raise Exit("ERROR: this task calls a function, so it has no --dry run", 2)
 
     def main() -> None:
         if code := work(*arguments, **named):
@@ -62,7 +62,7 @@ def _call(c: Context, work: Callable[P, int | None], *arguments: P.args, **named
 
 
 def _repro(c: Context, how: Callable[P, int], *arguments: P.args, **named: P.kwargs) -> None:
-    """Run the pipeline; where DVC fails and no stage says why, the doctor looks for it."""
+    """Run the pipeline; if DVC fails and no stage says why, let the doctor look for the reason."""
     try:
         _do(c, how, *arguments, **named)
     except Exit as end:
@@ -74,7 +74,7 @@ def _repro(c: Context, how: Callable[P, int], *arguments: P.args, **named: P.kwa
 
 
 def _run(c: Context, command: str, echo: bool = True, warn: bool = False) -> int:
-    """Run another program on this terminal, and return its exit code; 0 unless `warn`."""
+    """Run a program on this terminal and return its exit code; without `warn`, a failure raises."""
     os.chdir(ROOT)
     open_standard_streams()
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
@@ -90,9 +90,9 @@ def _write_profile(c: Context, name: str) -> None:
 
 
 def _with_help(body: Callable[..., None]) -> Callable[..., None]:
-    """Have `invoke NAME --help` show help for a task that needs an argument.
+    """Make `invoke NAME --help` show help for a task that needs an argument.
 
-    Invoke would take the option for that argument.
+    Invoke would take the option as the argument.
     """
 
     @functools.wraps(body)
@@ -109,7 +109,7 @@ def _with_help(body: Callable[..., None]) -> Callable[..., None]:
     help={
         "k": "only tests whose names match, as pytest's -k",
         "all": "also real launches, kills, compilers, browsers and the whole pipeline",
-        "gpus": "those of simulated GPUs instead",
+        "gpus": "the tests of simulated GPUs instead",
     }
 )
 def test(
@@ -122,13 +122,13 @@ def test(
     simulated = "tests/simulated_gpus"
     which = simulated if gpus else f"--ignore-glob '{simulated}/*'" if all else "-m 'not slow'"
     chosen = f"{which} -k {quote(k)}" if k else which
-    workers = (os.cpu_count() or 1) + all  # many of the others wait: for timeouts, starts, signals
+    workers = (os.cpu_count() or 1) + all  # many of the extra tests only wait
     _run(c, f"python -m pytest -n {workers} --dist worksteal {chosen}")
 
 
 @task
 def check(c: Context) -> None:
-    """Run what reads the code: formatter, linter, types, imports, workflows."""
+    """Check the code: formatter, linter, types, imports, workflows."""
     codes = {command: _run(c, command, warn=True) for command in CHECKS}
     if failed := [command for command in CHECKS if codes[command]]:
         names = (command.removeprefix("python -m ").split(" --")[0] for command in failed)
@@ -159,7 +159,7 @@ def train(c: Context, run: str) -> None:
 @task(
     help={
         "picture": "a picture file of any size",
-        "run": "whose weights; the most accurate run that is trained here if not given",
+        "run": "the run to use; the most accurate run that is trained here if not given",
     }
 )
 @_with_help
@@ -179,7 +179,7 @@ def smoke(c: Context) -> None:
 @task(help={"name": "smoke, laptop, study or full"})
 @_with_help
 def profile(c: Context, name: str) -> None:
-    """Write a profile into params.yaml, comments kept."""
+    """Write a profile into params.yaml, keeping comments."""
     _write_profile(c, name)
 
 
@@ -213,7 +213,7 @@ def claims(c: Context) -> None:
     _repro(c, pipeline.repro, "--single-item", "claims", "report")
 
 
-@task(help={"stage": "draw the pages of one question alone, in seconds"})
+@task(help={"stage": "draw only the pages of one question, in seconds"})
 def report(c: Context, stage: str | None = None) -> None:
     """Redraw the report from the results on disk, without measuring."""
     if stage:
@@ -227,7 +227,7 @@ def report(c: Context, stage: str | None = None) -> None:
         "rev": "the commit to compare with",
         "reference": "a reference to compare with instead: reports/reference/NAME.json",
         "md": "as Markdown, for a pull request",
-        "all": "everything that differs, not what counts most",
+        "all": "everything that differs, not only what counts most",
         "stage": "each finding of this stage, or of a run as train@NAME",
     }
 )
@@ -263,13 +263,13 @@ def snapshot(c: Context, name: str) -> None:
 )
 @_with_help
 def record(c: Context, name: str, profile: str = "full", budget: int = 600) -> None:
-    """Record in minutes what this machine does: benchmarks, training runs, verdicts; no DVC."""
+    """Measure this machine in minutes, without DVC: benchmarks, training runs, verdicts."""
     from lab.tools.record.visit import record
 
     _do(c, record, name, profile, budget)
 
 
-@task(help={"python": "the version on the other machine; this one's if not given"})
+@task(help={"python": "the other machine's version; by default this one's"})
 def pack(c: Context, python: str = "") -> None:
     """Make one file to carry to a machine without a network, for `record` there."""
     from lab.tools.record.pack import pack
@@ -300,7 +300,7 @@ def new(c: Context, name: str, book: str = "", question: str = "") -> None:
 
 @task
 def derive(c: Context) -> None:
-    """Write metrics anew from the rows, after a change of how a number is derived; accept them."""
+    """Rewrite metrics from the rows after a change of how a number is derived; accept them."""
     from lab.tools.derive import derive
 
     _do(c, derive)
@@ -308,7 +308,7 @@ def derive(c: Context) -> None:
 
 @task
 def freeze(c: Context) -> None:
-    """Note the rules of claims as they are; refuses one that changed without a new day."""
+    """Freeze the rules of claims; refuse a rule that changed without a new day."""
     from lab.claims.frozen import freeze_rules
 
     _do(c, freeze_rules)

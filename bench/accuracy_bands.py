@@ -1,4 +1,4 @@
-"""Test accuracies of LeNet by the notes' loop and by this engine.
+"""LeNet's test accuracies with the notes' loop and with this engine.
 
 `python -m bench.accuracy_bands SEEDS` prints one line of JSON per run of 10 epochs on all cores,
 then each variant's band over the seeds. It takes minutes per seed.
@@ -28,7 +28,7 @@ CPU = torch.device("cpu")
 
 
 def by_the_notes(seed: int, test_set: LabelledImages) -> list[float]:
-    """Accuracies after each epoch of the notes' loop: a shuffling DataLoader of PIL images."""
+    """Return the accuracy after each epoch of the notes' loop: a DataLoader shuffles PIL images."""
     torch.manual_seed(seed)
     net = LeNet(torch.Generator().manual_seed(seed))
     images, labels = test_set
@@ -42,7 +42,7 @@ def by_the_notes(seed: int, test_set: LabelledImages) -> list[float]:
 
 
 def by_the_engine(seed: int, test_set: LabelledImages, precision: Precision) -> list[float]:
-    """Accuracies after each epoch of this engine."""
+    """Return the accuracy after each epoch of this engine."""
     train_set = to_tensors(read_fashion_mnist("train"))
     net = LeNet(torch.Generator().manual_seed(seed))
     model, step = model_and_step(net, [CPU], NOTES.but(precision=precision))

@@ -1,11 +1,11 @@
-"""Kill each layer of a run at random moments: the same command resumes, with the same bits.
+"""Kill each layer of a run at random moments: the same command must resume, with the same bits.
 
     python -m bench.kills --minutes 60
 
-In a copy of this checkout with the smoke profile: a training run on one device, one on two ranks,
-and a theory stage, each by `invoke repro --stage`. A layer is killed with SIGKILL from
-outside: invoke, dvc, the stage, multiprocessing's fork server, or a process forked from it. Then
-the same command must end with 0, leave what an undisturbed run leaves, and nothing may outlive it.
+This runs in a copy of this checkout with the smoke profile: a training run on one device, one on
+two ranks, and a theory stage, each by `invoke repro --stage`. SIGKILL hits one layer: invoke, dvc,
+the stage, multiprocessing's fork server, or a process forked from it. Nothing may outlive the kill;
+then the same command must exit with 0 and leave the same results as an undisturbed run.
 """
 
 import argparse
@@ -27,16 +27,16 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
-MARK = "LAB_KILLS_MARK"  # in the environment of all that a command starts
+MARK = "LAB_KILLS_MARK"  # in the environment of every process that a command starts
 LAYERS = ("invoke", "dvc", "stage", "fork server", "forked")
 JOBS = {"one device": "train@one", "two ranks": "train@two", "theory": "landscapes"}
 RUN = {"num_epochs": 40, "train_images": 768, "test_images": 256}
-LONGEST_S = 300  # a command that nobody disturbs
-WITHIN_S = 15  # for what a killed command leaves to end
+LONGEST_S = 300  # of an undisturbed command
+WITHIN_S = 15  # for the remaining processes of a killed command to end
 
 
 def set_up(folder: Path) -> None:
-    """Copy the checkout and give it two runs of seconds."""
+    """Copy the checkout and give it two training runs that take seconds."""
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -70,7 +70,7 @@ def start(folder: Path, job: str, mark: str) -> subprocess.Popen[bytes]:
 
 
 def family(mark: str) -> Iterator[psutil.Process]:
-    """All living processes that a command started."""
+    """Yield all living processes that a command started."""
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
@@ -91,7 +91,7 @@ def layer_of(process: psutil.Process) -> str:
 
 
 def bits(folder: Path, job: str) -> dict[str, str]:
-    """The hashes of what a job leaves, without times."""
+    """Return the hashes of a job's results, without times."""
     if job == "theory":
         return {
             "rows": hashlib.sha256(
@@ -110,7 +110,7 @@ def bits(folder: Path, job: str) -> dict[str, str]:
 
 
 def forget(folder: Path, job: str) -> None:
-    """Have a job run again."""
+    """Delete a job's results and DVC's caches, so that it runs again."""
     name = JOBS[job].removeprefix("train@")
     outs = {"theory": ["reports/landscapes"]}.get(
         job, [f"models/{name}.pt", f"reports/train/{name}"]
@@ -134,7 +134,10 @@ def undisturbed(folder: Path, job: str) -> dict[str, str]:
 def disturb(
     folder: Path, job: str, rng: random.Random, seconds: float, kills: Mapping[str, int]
 ) -> str | None:
-    """Start a job and kill a process of the layer killed least; that layer, None if it was over."""
+    """Start a job, kill a process of the least killed layer, and return the layer.
+
+    Return None if the job had ended.
+    """
     mark = secrets.token_hex(8)
     process = start(folder, job, mark)
     time.sleep(rng.uniform(0.5, seconds))
@@ -159,7 +162,7 @@ def disturb(
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--job", choices=JOBS, help="the only one that is killed")
+    parser.add_argument("--job", choices=JOBS, help="the only job to kill")
     parser.add_argument("--seed", type=int, default=int(time.time()))  # noqa: TID251
     arguments = parser.parse_args()
     print(f"seed {arguments.seed}", flush=True)

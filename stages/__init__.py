@@ -8,7 +8,7 @@ if sys.argv[:1] == ["-m"]:  # while `python -m` imports its module
     # imports take seconds: until `run` listens, Ctrl-C ends this process without a traceback
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # `.venv/bin/dvc` runs stages by the first `python` on PATH, whichever that is
+    # `.venv/bin/dvc` runs stages with the first `python` on PATH, which may be a different one
     missing = [name for name in ("psutil", "pydantic", "torch") if find_spec(name) is None]
     if missing:
         print(
@@ -16,5 +16,5 @@ if sys.argv[:1] == ["-m"]:  # while `python -m` imports its module
             " `.venv/bin/invoke repro`, where .venv is the environment of the lab",
             file=sys.stderr,
         )
-        sys.exit(4)  # of lab.core.errors.MachineError, which needs no more than this
-    import lab.core.process  # noqa: F401  (before torch: it notes when and by whom it was started)
+        sys.exit(4)  # lab.core.errors.MachineError's exit code
+    import lab.core.process  # noqa: F401  (before torch: it notes its parent and its start time)

@@ -1,4 +1,4 @@
-"""Do whole runs of one machine agree? What the verdicts are worth, in life."""
+"""Do whole runs of one machine agree? A test of the verdicts in practice."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -9,49 +9,49 @@ from lab.claims.rules import DECIDED
 from lab.claims.verdicts import Judgement
 from lab.results.diff import agree
 
-AIM_PERCENT = 97  # of the pairs
+AIM_PERCENT = 97  # of the pairs should agree
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One claim's judgements in two runs, each with a finding on which a verdict may rest."""
+    """One claim's judgements in two runs, each with a finding that can decide."""
 
     one: Judgement
     other: Judgement
 
     @property
     def agrees(self) -> bool:
-        """Whether 0 lies in the interval of the difference; of exact numbers, whether it is 0."""
+        """True if the difference's interval holds 0; exact numbers must be equal."""
         return agree(self.one.finding, self.other.finding)
 
     @property
     def contradicts(self) -> bool:
-        """Whether one run confirms what the other refutes."""
+        """True if one run confirms what the other refutes."""
         verdicts = {self.one.verdict, self.other.verdict}
         return verdicts == set(DECIDED)
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """What whole runs agree on: all pairs of their findings on which verdicts may rest."""
+    """The agreement of whole runs: all pairs of their findings that can decide."""
 
     num_runs: int
     pairs: Sequence[Pair]
 
     @property
     def of_times(self) -> "Agreement":
-        """The pairs that could differ: counts, and what seeds decide, are the same in each run."""
+        """The timed pairs: counts and seeded results are the same in each run."""
         timed = [pair for pair in self.pairs if pair.one.finding and pair.one.finding.timed]
         return Agreement(self.num_runs, timed)
 
     @property
     def percent(self) -> float:
-        """The share of the pairs that agree; there must be some."""
+        """The percentage of pairs that agree; there must be at least one pair."""
         return 100 * sum(pair.agrees for pair in self.pairs) / len(self.pairs)
 
     @property
     def apart(self) -> Counter[str]:
-        """The claims on which runs differ by more than intervals explain, and in how many pairs."""
+        """The number of pairs that differ by more than their intervals explain, by claim."""
         return Counter(pair.one.claim.id for pair in self.pairs if not pair.agrees)
 
     @property
@@ -61,7 +61,7 @@ class Agreement:
 
 
 def agreement_of(runs: Sequence[Collection[Judgement]]) -> Agreement:
-    """Each claim in each two runs, where both have a finding on which a verdict may rest."""
+    """Return the pairs of each claim in every two runs, if both have a finding that can decide."""
     found = []
     for one, other in combinations(runs, 2):
         by_id = {f.claim.id: f for f in other}

@@ -1,6 +1,6 @@
-"""The questions in the book's order, after the one that sums them all up, and where they stand.
+"""The questions and their places: first the one that sums up all others, then the book's order.
 
-The ledger of claims follows this order; the index has them under their headings.
+The ledger of claims follows this order; the index lists the questions under their headings.
 """
 
 from typing import NamedTuple
@@ -9,7 +9,7 @@ HEADINGS = ("Everything together", "Optimization", "One machine", "Several devic
 
 
 class IndexEntry(NamedTuple):
-    """Where a question stands: its heading on the index, and its sections of the book."""
+    """A question's heading on the index, and its sections of the book."""
 
     heading: str
     sections: tuple[str, ...]
@@ -37,4 +37,4 @@ PLACES = {
     "train": IndexEntry("Several devices", ("13.5",)),
 }
 BOOK_ORDER = tuple(PLACES)
-MOVED = {"bench_buckets": "scaling", "bench_collectives": "scaling"}  # old pages, which lead on
+MOVED = {"bench_buckets": "scaling", "bench_collectives": "scaling"}  # old pages, which redirect

@@ -1,7 +1,7 @@
 """Claims, as a stage's claims.yaml has them: a sentence, what is measured for it, and the rule.
 
-Their texts stand there in both languages, side by side. What a claim needs is named; needs.yaml
-has what several stages name, and a claims.yaml what one alone does.
+The file has the texts in both languages, side by side. A claim names its needs: needs.yaml defines
+those that several stages share, a claims.yaml those of one stage.
 """
 
 from datetime import date
@@ -16,31 +16,31 @@ from lab.core.errors import ParamsError
 from lab.core.params import read_yaml, validated
 from lab.results.stats import Range
 
-PARTS: dict[str, Any] = {"needs": {}, "claims": [], "unmeasured": []}  # of a file
+PARTS: dict[str, Any] = {"needs": {}, "claims": [], "unmeasured": []}  # keys of a file
 NEEDS_FILE = Path(__file__).with_name("needs.yaml")
 
 
 class Entry(BaseModel):
-    """A part of such a file: no unknown keys, no NaN."""
+    """An entry of a claims.yaml: no unknown keys, no NaN."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Text(Entry):
-    """A text in both languages; of a question of one's own the Chinese may be missing."""
+    """A text in both languages; the Chinese may be missing for a question of your own."""
 
     en: str
     zh: str = ""
 
 
 class Need(Entry):
-    """What a stage must have run on, or with, for a claim to be testable.
+    """A condition on a stage's run for a claim to be testable.
 
     Attributes:
-        name: by which claims name it.
+        name: the claims' name for it.
         label: what is needed.
-        remedy: what would bring it.
-        conditions: of the stage, each with the values that are accepted.
+        remedy: how to get it.
+        conditions: the stage's conditions, each with its accepted values.
     """
 
     name: str
@@ -50,11 +50,11 @@ class Need(Entry):
 
 
 class Case(Entry):
-    """A condition under which a sentence is judged by itself, where it may decide otherwise.
+    """A condition under which a sentence is judged separately.
 
     Attributes:
-        finding: that decides there.
-        when: the condition, behind the number: “1.8 on the airfoil data”.
+        finding: the deciding finding.
+        when: the condition, after the number: “1.8 on the airfoil data”.
     """
 
     finding: str
@@ -62,9 +62,9 @@ class Case(Entry):
 
 
 class Kind(StrEnum):
-    """Who makes a claim."""
+    """The source of a claim."""
 
-    SAID = "said"  # a note asserts it, or the book
+    SAID = "said"  # a note or the book asserts it
     PRINTED = "printed"  # a number in the book's executed notebook
     OURS = "ours"  # this lab's own question, never credited to the notes
 
@@ -73,26 +73,27 @@ class Claim(Entry):
     """One sentence that asserts something.
 
     Attributes:
-        stage: that measures it, whose folder has the file.
-        id: of the notes' claims the inventory's letter and number, A to G, a small letter telling
-            those of one experiment apart; of a question of your own another letter, as X1.
-        section: the book's.
+        stage: the stage that measures it; its folder has the file.
+        id: for the notes' claims, the inventory's letter A to G and number, and a small letter if
+            one experiment has several; for a question of your own a different letter, as X1.
+        section: the book's section.
         kind: whether a note says it, the book's notebook prints it, or it is our own question.
-        at: where in the notes: `000:427`, or several; of our own what prompted it, or nothing.
+        at: one or more places in the notes, such as `000:427`; for our own question what prompted
+            it, if anything.
         says: the claim in our own words, no more and no less than the note's.
-        measured: what is measured for it, under which conditions.
-        finding: that decides, by its name in the stage's findings.py.
-        cases: instead, conditions under which the same rows decide otherwise.
-        at_least: the smallest number for which it holds.
-        at_most: the largest.
-        exactly: the only one.
-        tolerance: why these.
-        needs: what must be so for it to be testable; nothing: any machine will do.
+        measured: what is measured for it, and under which conditions.
+        finding: the deciding finding, by its name in the stage's findings.py.
+        cases: instead of `finding`, conditions that are judged separately from the same rows.
+        at_least: the smallest number for which the claim holds.
+        at_most: the largest number for which it holds.
+        exactly: the only number for which it holds.
+        tolerance: why these limits.
+        needs: conditions for it to be testable; empty if any machine will do.
         quantifier: `some` (“may”, “can”, “some”) if one example confirms it and none refutes it,
             `every` (“any”, “at least”) if one counterexample among its cases refutes it.
-        about_gpus: whether the sentence is about GPUs, the links between them, or a network. What
-            a processor shows of it is our own question and counts apart.
-        since: the day from which the rule is as it is.
+        about_gpus: whether the sentence is about GPUs, the links between them, or a network. A
+            processor's result then counts as our own question.
+        since: the day on which the rule last changed.
     """
 
     stage: str
@@ -117,7 +118,7 @@ class Claim(Entry):
     def _has_a_rule(self) -> Self:
         ends = (self.at_least, self.at_most)
         if (self.exactly is None) == (ends == (None, None)):
-            raise ValueError("expected at_least, at_most or both, or exactly alone")
+            raise ValueError("expected at_least, at_most or both, or only exactly")
         if None not in ends and self.holds.low > self.holds.high:
             raise ValueError("at_least is over at_most")
         if bool(self.finding) == (len(self.cases) > 1):
@@ -126,12 +127,10 @@ class Claim(Entry):
 
     @property
     def deciding(self) -> list[str]:
-        """The findings that decide: one, or one for each case."""
         return [case.finding for case in self.cases] or [self.finding]
 
     @property
     def holds(self) -> Range:
-        """The numbers for which it holds."""
         if self.exactly is not None:
             return Range(self.exactly, self.exactly)
         low = {} if self.at_least is None else {"low": self.at_least}
@@ -140,10 +139,10 @@ class Claim(Entry):
 
 
 class Unmeasured(Entry):
-    """A sentence of the notes that asserts something which no measurement here decides.
+    """A sentence of the notes that asserts something that no measurement here decides.
 
     Attributes:
-        at: where in the notes, as for a claim.
+        at: its place in the notes, as for a claim.
         says: the sentence, in our own words.
         reason: why it is not measured.
     """
@@ -154,10 +153,10 @@ class Unmeasured(Entry):
 
 
 def read_claims(path: Path, stage: str) -> tuple[list[Claim], list[Unmeasured]]:
-    """The claims in a stage's claims.yaml, and the sentences that are not measured.
+    """Read the claims in a stage's claims.yaml, and the sentences that are not measured.
 
     Raises:
-        ParamsError: a mistake in it, with the file, the claim's id and the key.
+        ParamsError: the file has a mistake; the message has the file, the claim's id and the key.
     """
     document = {**PARTS, **read_yaml(path)}
     if other := document.keys() - PARTS.keys():

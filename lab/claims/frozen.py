@@ -1,8 +1,8 @@
-"""Which rule a verdict comes from: a claim's whole entry, and the standard that it is judged by.
+"""Freeze the rules of verdicts: a claim's whole entry, and the standard that judges it.
 
-Rules are frozen: frozen.yaml has each claim's day and digest. An entry that changes, in either
-language, gets a new day (`since`), or `invoke freeze` refuses it; the standard has a day as well.
-How a finding is derived from rows is not frozen: that is public history.
+frozen.yaml has each claim's day and digest. An entry that changes, in either language, needs a new
+day (`since`), or `invoke freeze` refuses it; the standard also has a day. How findings are derived
+from rows is not frozen: that is public history.
 """
 
 import hashlib
@@ -29,22 +29,22 @@ log = logging.getLogger(__name__)
 
 
 def digest(claim: Claim) -> str:
-    """A claim's entry in eight characters: others if anything of it changes but its day."""
+    """Return an eight-character digest of a claim's entry, without its day."""
     return _digest(claim.model_dump_json(exclude={"since"}))
 
 
 def standard() -> str:
-    """What words ask for, and what an interval must hold, in eight characters."""
+    """Return an eight-character digest of what words ask for and what an interval must hold."""
     decisive = (rules.__doc__, stats.CONFIDENCE, stats.FEWEST, stats.SMALLEST_EFFECT)
     return _digest(repr(decisive))
 
 
 def _digest(text: str) -> str:
-    return "r" + hashlib.sha256(text.encode()).hexdigest()[:7]  # in no table a number
+    return "r" + hashlib.sha256(text.encode()).hexdigest()[:7]  # never read as a number
 
 
 def frozen() -> dict[str, list[str]]:
-    """Each claim's day and digest, by id, and the standard's.
+    """Return each claim's day and digest by id, and the standard's.
 
     Raises:
         ParamsError: the file is damaged.
@@ -57,10 +57,10 @@ def freeze(
 ) -> dict[str, list[str]]:
     """Return the days and digests of the standard and of claims.
 
-    A rule may change twice on a day: no result of that day tests it.
+    A rule may change twice on one day: no result of that day tests it.
 
     Raises:
-        ParamsError: a rule is new or changed, or its day is another, and that day is not today.
+        ParamsError: a rule or its day is new or changed, and its day is not today.
     """
     rule_of = {STANDARD: ("lab/claims/rules.py", rules.SINCE, standard())}
     for claim in claims:
@@ -78,7 +78,7 @@ def freeze_rules() -> None:
     """Write each claim's day and digest into frozen.yaml.
 
     Raises:
-        ParamsError: as `freeze`; or a claim is still to be written.
+        ParamsError: as in `freeze`, or a claim still has a TODO.
     """
     for stage in sorted({claim.stage for claim in ledger()}):
         if "TODO" in claims_file(stage).read_text(encoding="utf-8"):

@@ -1,6 +1,6 @@
-"""All claims of the notes in the book's order: those of each stage's page/claims.yaml.
+"""All claims in the book's order, from each stage's page/claims.yaml.
 
-Beside them stand the sentences that no measurement here decides.
+The files also have the sentences that no measurement here decides.
 """
 
 import functools
@@ -15,10 +15,10 @@ STAGES = Path(__file__).resolve().parents[2] / "stages"
 
 @functools.cache
 def ledger() -> tuple[Claim, ...]:
-    """Every claim; a stage without a claims.yaml makes none.
+    """Return every claim; a stage without a claims.yaml has none.
 
     Raises:
-        ParamsError: a mistake in a file, or two claims with one id.
+        ParamsError: a file has a mistake, or two claims have the same id.
     """
     found: dict[str, Claim] = {}
     for claims, _ in _read(STAGES):
@@ -33,12 +33,12 @@ def ledger() -> tuple[Claim, ...]:
 
 
 def unmeasured() -> tuple[Unmeasured, ...]:
-    """Every sentence of the notes that asserts something and is not measured, with the reason."""
+    """Return every sentence of the notes that asserts something and is not measured."""
     return tuple(each for _, sentences in _read(STAGES) for each in sentences)
 
 
 def claims_file(stage: str, stages: Path = STAGES) -> Path:
-    """Where a stage's claims stand, if it makes any."""
+    """Return the file of a stage's claims, which need not exist."""
     return stages / stage / "page" / "claims.yaml"
 
 

@@ -1,7 +1,6 @@
-"""The five course notes, and places in them: `000:427`, or `001:62-70`, several after a blank.
+"""The five course notes, and places in them: `000:427` or `001:62-70`, separated by blanks.
 
-`book:13.5` is that section of the book. Line numbers are those of the notes as
-text files.
+`book:13.5` is a section of the book. Line numbers are those of the notes as text files.
 """
 
 import re
@@ -32,7 +31,7 @@ _PLACE = re.compile(r"(00[0-4]):(\d+)(?:-(\d+))?|book:(1[23]\.\d{1,2})")
 
 @dataclass(frozen=True)
 class Place:
-    """Lines of a note, or a section of the book's notebooks: then `first` and `last` are 0."""
+    """Lines of a note, or a section of the book's notebooks (`first` and `last` are 0)."""
 
     source: str
     first: int = 0
@@ -41,10 +40,10 @@ class Place:
 
 
 def places_of(text: str) -> Iterator[Place]:
-    """The places that a text names.
+    """Yield the places that a text names.
 
     Raises:
-        ValueError: it names no place, or one that does not exist.
+        ValueError: the text names no place, or one that does not exist.
     """
     if not text.split():
         raise ValueError("expected a place such as 000:427")

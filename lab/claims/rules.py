@@ -18,15 +18,15 @@ from enum import StrEnum
 from lab.results.findings import Finding
 from lab.results.stats import Range
 
-SINCE = date(2026, 11, 26)  # this, and what an interval must hold, are as they are
+SINCE = date(2026, 11, 26)  # last change of these words, or of what an interval must hold
 
 
 class Verdict(StrEnum):
-    """What a machine can say of a claim."""
+    """A machine's result for a claim."""
 
     CONFIRMED = "confirmed"
     REFUTED = "refuted"
-    DEPENDS = "depends"  # on a condition: one of its cases is confirmed, another refuted
+    DEPENDS = "depends"  # on a condition: one case is confirmed, a different one refuted
     INCONCLUSIVE = "inconclusive"
     NOT_TESTABLE = "not testable here"
 
@@ -35,10 +35,10 @@ DECIDED = (Verdict.CONFIRMED, Verdict.REFUTED)
 
 
 def overall(verdicts: Iterable[Verdict], of_every_case: bool = False) -> Verdict:
-    """The verdict on a sentence whose cases have these.
+    """Return the verdict on a sentence from its cases' verdicts.
 
-    A sentence that says nothing of its cases depends on them if one confirms it and another refutes
-    it; else all must agree. One `of_every_case` is refuted by one of them.
+    A sentence depends on its cases if one confirms it and a different one refutes it; else all must
+    agree. A sentence `of_every_case` is refuted by a single case.
     """
     found = set(verdicts)
     if of_every_case and Verdict.REFUTED in found:
@@ -52,9 +52,9 @@ def overall(verdicts: Iterable[Verdict], of_every_case: bool = False) -> Verdict
 
 
 def decide(found: Finding, holds: Range) -> Verdict:
-    """The verdict of an interval on a range: within, outside, or across one of its ends.
+    """Return the verdict of an interval on a range: within, outside, or across one of its ends.
 
-    An interval of a level under 99 % decides nothing.
+    An interval with a level under 99 % decides nothing.
     """
     if not found.decides:
         return Verdict.INCONCLUSIVE

@@ -1,10 +1,10 @@
 """The notes' claims and their verdicts.
 
-A claim is confirmed if the whole interval lies in the range, refuted if the whole of it lies
-outside, else inconclusive; so it is if the interval holds the truth with less than 99 %, and if it
-is of times that were taken while the machine was busy or something disturbed them. What cannot be
-decided, since a number is missing, damaged, of synthetic data or of another kind of device, is `not
-testable here`, with the reason; it is never an error and never a pass.
+A claim is confirmed if the whole interval lies in the range, refuted if all of it lies outside,
+else inconclusive. It is also inconclusive if the interval's level is under 99 %, or if its times
+were taken on a busy or disturbed machine. A claim is `not testable here`, with the reason, if its
+number is missing, damaged, of synthetic data or of a different kind of device; that is never an
+error and never a pass.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ from lab.results.reasons import (
     joined,
 )
 
-CPU = "cpu"  # what stages that name no device_kind compute on, whatever devices there are
+CPU = "cpu"  # device kind of stages that name none, whatever devices there are
 GPU_KINDS = ("cuda", "cuda-shared")
 DEVICE_KINDS = (CPU, "cpu-virtual", *GPU_KINDS)
 
@@ -42,8 +42,8 @@ NO_REASON = Reason("")
 class Judgement:
     """A claim's verdict on this machine.
 
-    There is no finding where it is not testable, or of times that decide nothing. Of a claim with
-    cases, `cases` has a judgement for each, and all else is that of one of them.
+    `finding` is None if the claim is not testable or its times decide nothing. For a claim with
+    cases, `cases` has a judgement for each, and the other fields are those of one case.
     """
 
     claim: Claim
@@ -57,33 +57,33 @@ class Judgement:
 
     @property
     def kind(self) -> Kind:
-        """The claim's, but for a sentence about GPUs that was measured without one."""
+        """The claim's kind; OURS for a sentence about GPUs that was measured without one."""
         without_gpu = self.claim.about_gpus and self.device_kind not in GPU_KINDS
         return Kind.OURS if without_gpu else self.claim.kind
 
     @property
     def rule_was_fixed(self) -> bool:
-        """Whether it was measured after the day from which its rule is as it is."""
+        """True if the measurement is later than the rule's last change."""
         return self.measured_on > max(self.claim.since, SINCE).isoformat()
 
     @property
     def tests_its_rule(self) -> bool:
-        """Whether it could have come out otherwise after that day, as times do.
+        """True if the measurement tests the rule: a time, taken after the rule was fixed.
 
-        Counts, and what the same seeds decide, come out as they were known to.
+        Counts and seeded results repeat known values.
         """
         return self.rule_was_fixed and self.finding is not None and self.finding.timed
 
     @property
     def unmet(self) -> Need | None:
-        """The need that is not met, if one is not."""
+        """The need that is not met, if any."""
         if self.reason.code != UNMET:
             return None
         return next((n for n in self.claim.needs if n.name == self.reason.about), None)
 
 
 def judge(claim: Claim, taken: Taken) -> Judgement:
-    """The verdict on a claim by what its stage left. It raises nothing, whatever that is."""
+    """Judge a claim by its stage's results, and never raise."""
     judged = [_judge(claim, name, taken) for name in claim.deciding]
     if len(judged) == 1:
         return judged[0]
@@ -93,7 +93,6 @@ def judge(claim: Claim, taken: Taken) -> Judgement:
 
 
 def _judge(claim: Claim, name: str, taken: Taken) -> Judgement:
-    """The verdict by one finding."""
     found = taken.findings.get(name)
     kind = _device_kind(found, taken)
     unit = "" if found is None else found.unit
@@ -123,16 +122,16 @@ def _judge(claim: Claim, name: str, taken: Taken) -> Judgement:
 
 
 def _device_kind(found: Finding | None, taken: Taken) -> Any:
-    """What a claim is measured on: a stage that has a GPU times the processor as well.
+    """Return the kind of device that a claim was measured on.
 
-    Beside a GPU the processor is what it is held against.
+    A stage with a GPU also times the processor, as the GPU's baseline.
     """
     on_cpu = found is not None and found.device_kinds == {CPU}
     return CPU if on_cpu else taken.conditions.get("device_kind", CPU)
 
 
 def _unmet(claim: Claim, conditions: Mapping[str, Any]) -> Reason | None:
-    """The first need that is not met, if any."""
+    """Return the first unmet need as a reason; None if all are met."""
     for need in claim.needs:
         for name, accepted in need.conditions.items():
             value = conditions.get(name)
@@ -144,7 +143,7 @@ def _unmet(claim: Claim, conditions: Mapping[str, Any]) -> Reason | None:
 
 
 def _no_number(name: str, found: Finding | None) -> Reason | None:
-    """Why there is no number of this name that can be judged, if there is none."""
+    """Return why a finding has no number that can be judged; None if it has one."""
     if found is None:
         return Reason(NOT_MEASURED, name)
     if found.missing:
@@ -153,7 +152,7 @@ def _no_number(name: str, found: Finding | None) -> Reason | None:
 
 
 def rows_of(judgements: Sequence[Judgement]) -> list[dict[str, float | str]]:
-    """A row for each judgement, then one for each of its cases; no number is an empty cell."""
+    """Return a row for each judgement and each of its cases; a missing number is an empty cell."""
     return [
         {
             "id": f.claim.id,
@@ -190,20 +189,20 @@ def _cells(finding: Finding | None) -> dict[str, float | str]:
 
 
 def judge_all(taken: Mapping[str, Taken]) -> list[Judgement]:
-    """The verdict on every claim by what each stage left, in the ledger's order."""
+    """Judge every claim by its stage's results, in the ledger's order."""
     return [judge(claim, taken.get(claim.stage, Taken({}))) for claim in ledger()]
 
 
 def by_interval(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """The claims, or cases of them, that are tested by an interval, decided or not."""
+    """Return the judgements of claims or cases that an interval tests, decided or not."""
     single = [each for f in judgements for each in f.cases or (f,)]
     return [f for f in single if f.finding and f.finding.decides and not f.finding.exact]
 
 
 def false_verdicts(judgements: Sequence[Judgement]) -> float:
-    """How many claims to expect to be confirmed or refuted wrongly by chance, at most.
+    """Return a bound on the expected number of claims wrongly confirmed or refuted by chance.
 
-    The sum over all that are tested of the chance that the interval does not hold the true median
-    (the bound of Bonferroni, for expectations: it holds however they depend on each other).
+    It is the sum, over all tested claims, of the chance that the interval misses the true median.
+    Like Bonferroni's bound, it holds however the claims depend on each other.
     """
     return sum(1 - f.finding.level for f in by_interval(judgements) if f.finding)

@@ -1,1 +1,1 @@
-"""What pages are made of: texts with values, numbers, plots, verdicts in words; no torch."""
+"""The parts of pages: texts with values, numbers, plots, verdicts in words; no torch."""

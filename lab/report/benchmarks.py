@@ -1,4 +1,4 @@
-"""What the sections on benchmarks share: reading, curves, ratios in words, and how far to trust."""
+"""Sentences that the benchmarks' pages share: devices, noise, and how far to trust the times."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,12 @@ from lab.results.reasons import Reason
 from lab.results.stats import false_speedup_bound
 
 MOST_NOISE = 50  # percent of the timings; above, a reader should measure again
-MOST_DOUBT = 0.2  # a weaker bound on false speed-ups tells a reader nothing
+MOST_DOUBT = 0.2  # a weaker bound on false speed-ups says nothing to a reader
 TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}  # of nets, by their names in lab.nets.models
 
 
 def net_title(net: str) -> str:
-    """Return the name of any net of lab.nets.models in the language that is spoken."""
+    """Return a net's name (of lab.nets.models) in the current language."""
     others = {
         "lenet_he": say("LeNet, He initialization"),
         "mlp": say("MLP"),
@@ -26,7 +26,7 @@ def net_title(net: str) -> str:
 
 
 def undecided(m: Mapping[str, Any], stage: str) -> str:
-    """The sentence that stands where times decide nothing, by a stage's metrics; else nothing."""
+    """Return a sentence on why a stage's times decide nothing; "" without a reason."""
     if lack := m.get(NOT_MEASURABLE):
         return say("Not measurable here: {lack}.", lack=in_words(Reason.of(lack), stage))
     if found := disturbances_of(m):
@@ -40,7 +40,6 @@ def undecided(m: Mapping[str, Any], stage: str) -> str:
 
 
 def devices_in_words(device_kind: str) -> str:
-    """What something was measured on."""
     return {
         "cpu": say("the processor"),
         "cpu-virtual": say("shares of the CPU"),
@@ -50,15 +49,12 @@ def devices_in_words(device_kind: str) -> str:
 
 
 def on_virtual_devices(m: Mapping[str, Any]) -> bool:
-    """Whether shares of a CPU stood in for several devices; one alone is just a CPU."""
+    """Return whether CPU shares stood in for several devices; a single one is just a CPU."""
     return bool(m["device_kind"] == "cpu-virtual" and m["num_devices"] > 1)
 
 
 def trust(m: Mapping[str, Any], stage: str) -> list[str]:
-    """The sentences that say on what, how noisily, and against which control a stage measured.
-
-    There are none of a stage that is no benchmark.
-    """
+    """Return sentences on a stage's devices, noise and controls; none if it is not a benchmark."""
     if "controls" not in m:
         return []
     sentences = [
@@ -91,7 +87,7 @@ def trust(m: Mapping[str, Any], stage: str) -> list[str]:
 
 
 def _devices_of(m: Mapping[str, Any]) -> str:
-    """How many devices of which kind; of a processor its threads."""
+    """Return the number and kind of devices; for a processor its threads."""
     kind, n, threads = str(m["device_kind"]), m["num_devices"], m["threads_per_device"]
     if on_virtual_devices(m):
         return say(
@@ -107,7 +103,7 @@ def _devices_of(m: Mapping[str, Any]) -> str:
 
 
 def control_in_words(m: Mapping[str, Any]) -> str:
-    """What variants compared with themselves show, and what follows for false speed-ups."""
+    """Return sentences on the noise controls and the bound on false speed-ups that they give."""
     bound = false_speedup_bound(
         m["control_over"], m["control_under"], m["control_starts"], m["starts"]
     )

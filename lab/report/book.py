@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lab.report.language import CHINESE, ENGLISH, language
 
 SITES = {ENGLISH: "https://d2l.ai", CHINESE: "https://zh.d2l.ai"}
-CHAPTERS = {  # by number: the folder of its pages, and these in order
+CHAPTERS = {  # by number: the chapter's folder, and its pages in order
     "12": (
         "chapter_optimization",
         "optimization-intro convexity gd sgd minibatch-sgd momentum adagrad rmsprop adadelta adam"
@@ -35,21 +35,21 @@ class Page(NamedTuple):
 
 
 def page_of(section: str) -> Page:
-    """A section in the edition of the language that is spoken."""
+    """Return a section's page in the current language's edition."""
     chapter, _, number = section.partition(".")
     address = f"{SITES[language()]}/{PATHS[section]}"
     return Page(f"{chapter_number(chapter)}.{number}", address)
 
 
 def chapter_number(chapter: str) -> str:
-    """A chapter's number in the edition of the language that is spoken."""
+    """Return a chapter's number in the current language's edition."""
     return str(int(chapter) - (language() == CHINESE))
 
 
 def section_list(sections: Iterable[str]) -> str:
-    """Several sections, in the numbers of the edition of the language that is spoken.
+    """Return a list of sections by their numbers in the current language's edition.
 
-    Those in a row are told by the first and the last.
+    Consecutive sections become a range.
     """
     rows: list[list[str]] = []
     order = [*PATHS]
@@ -64,5 +64,5 @@ def section_list(sections: Iterable[str]) -> str:
 
 
 def link(section: str) -> str:
-    """A link of Markdown, named by the section's number."""
+    """Return a Markdown link to a section, with its number as the text."""
     return "[{}]({})".format(*page_of(section))

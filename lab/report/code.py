@@ -1,4 +1,4 @@
-"""Python code as HTML, in which comments, texts and keywords can have colours of their own."""
+"""Python code as HTML in which comments, strings and keywords can be coloured."""
 
 import ast
 import keyword
@@ -16,7 +16,7 @@ TOKENS = re.compile(
 
 
 def coloured(code: str) -> Markup:
-    """Code with each such token in a `span` of its class."""
+    """Return code with each comment, string and keyword in a `span` of its class."""
     found, end = Markup(), 0
     for token in TOKENS.finditer(code):
         found += code[end : token.start()]
@@ -26,15 +26,15 @@ def coloured(code: str) -> Markup:
 
 
 def definition(source: str, name: str) -> Any:
-    """The node of a function or class at the top of a file."""
+    """Return the AST node of a top-level function or class."""
     [found] = [node for node in ast.parse(source).body if getattr(node, "name", "") == name]
     return found
 
 
 def body_of(source: str, function: str) -> str:
-    """The lines of a function's body, as they stand in a script.
+    """Return the lines of a function's body as a script.
 
-    What it returns takes the place of its first parameter; what linters are told is left out.
+    `return` becomes an assignment to the first parameter; comments for linters are left out.
     """
     found = definition(source, function)
     lines = source.splitlines()[found.body[0].lineno - 1 : found.end_lineno]

@@ -1,7 +1,7 @@
 """The house style of figures: SVG, direct labels, units, colour-blind safe, reproducible bytes.
 
-A figure is drawn once in each language, by the code that has the values. A panel is at most `WIDTH`
-wide and its text at least `SMALLEST`, so that a phone shows it with 9 pixels a letter.
+The code that has the values draws a figure once in each language. A panel is at most `WIDTH` wide
+and its text at least `SMALLEST`, so that a phone shows letters of 9 pixels.
 """
 
 import io
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-# a home that cannot be written to is none to ask
+# the home folder may be read-only
 os.environ.setdefault("MPLCONFIGDIR", str(Path(".lab/matplotlib").absolute()))
 
 import matplotlib as mpl
@@ -38,27 +38,27 @@ from lab.report.language import CHINESE, language, say, superscript
 from lab.report.numbers import number
 from lab.report.wide_letters import WIDE_LETTERS, know_wide_letters
 
-mpl.rcdefaults()  # whatever a user's matplotlibrc says
+mpl.rcdefaults()  # ignore a user's matplotlibrc
 
-WIDTH = 5.0  # inches of a panel: 360 pt, which 360 pixels of a phone show nearly as they are
-SMALLEST = 10  # points of a letter
-CARD = (7.5, 3.9375)  # inches of a link's preview: 1200 x 630 pixels
+WIDTH = 5.0  # of a panel, in inches: 360 pt, close to the 360 pixels of a phone
+SMALLEST = 10  # size of a letter, in points
+CARD = (7.5, 3.9375)  # of a link's preview, in inches: 1200 x 630 pixels
 PNG_DPI = 160
-MOST_TICKS = 6  # of an axis, where a drawing does not set them
+MOST_TICKS = 6  # per axis, unless a drawing sets them
 
-# Okabe and Ito's colours, told apart by every kind of colour vision on dark and light pages.
+# Okabe and Ito's colours, distinct for every kind of colour vision on dark and light pages.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-# The same on text, dark enough for it: a contrast of 4.5 or more with white (WCAG 1.4.3).
+# The same, darkened for text: a contrast of 4.5 or more with white (WCAG 1.4.3).
 TEXT_COLOURS = ("#00629a", "#a84a00", "#00704f", "#9c3d73", "#8a5f00", "#1a6e9e")
-INK = "#24292f"  # text and axes; the page replaces it by its own text colour
-FAINT = "#8c959f"  # lines of what is not measured here: the book's numbers, guides
-FAINT_TEXT = "#5b646d"  # and their names
+INK = "#24292f"  # text and axes; the page replaces it with its own text colour
+FAINT = "#8c959f"  # lines not measured here: the book's numbers, guides
+FAINT_TEXT = "#5b646d"  # names of faint lines
 PAPER = "#ffffff"
 LETTERS = "DejaVu Sans"
-# in an SVG: where a reader has no such font, Verdana is about as wide
+# in an SVG; if a reader lacks the font, Verdana is about as wide
 FAMILY = f"font-family: '{LETTERS}', Verdana, sans-serif"
-LINE = 1.2 * SMALLEST  # points from a line of text to the next
-VIRTUAL_HATCH = "////"  # marks whatever was measured on virtual devices
+LINE = 1.2 * SMALLEST  # points from one line of text to the next
+VIRTUAL_HATCH = "////"  # marks what was measured on virtual devices
 
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: small files, searchable, read aloud
@@ -70,14 +70,14 @@ STYLE: dict[Any, Any] = {
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.titlecolor": INK,
-    "axes.titley": 1.0,  # nothing is above an axes that a title would have to make room for
+    "axes.titley": 1.0,  # nothing above the axes needs the title's automatic placement
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.prop_cycle": cycler(color=COLOURS),
     "xtick.color": INK,
     "ytick.color": INK,
     "xtick.major.pad": 6,
-    # the grid's lines say where a number is
+    # no tick marks: the grid shows the positions
     **{f"{axis}tick.{kind}.size": 0 for axis in "xy" for kind in ("major", "minor")},
     "text.color": INK,
     "grid.color": FAINT,
@@ -95,10 +95,10 @@ STYLE: dict[Any, Any] = {
 def figure(
     path: Path, width: float, height: float, room: tuple[float, float, float, float] = (0, 0, 1, 1)
 ) -> Iterator[Figure]:
-    """A figure of `width` x `height` inches in the house style, written to `path` on leaving.
+    """Yield a figure of `width` x `height` inches in the house style; write it to `path` on exit.
 
-    It is an SVG, or a PNG if the path says so. `room` is what axes may take of it: left, bottom,
-    width and height, as shares.
+    The file is an SVG, or a PNG if the path says so. `room` is the part for axes: left, bottom,
+    width and height, as shares of the figure.
     """
     style = STYLE | {"svg.hashsalt": path.stem}
     if language() == CHINESE:
@@ -112,7 +112,7 @@ def figure(
         for axes in fig.axes:
             _settle_ticks(axes)
         engine.execute(fig)
-        fig.set_layout_engine(None)  # with one, saving draws everything another time
+        fig.set_layout_engine(None)  # with one, saving would draw everything again
         drawn = _as_png(fig) if path.suffix == ".png" else _as_svg(fig)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(drawn)
@@ -127,16 +127,16 @@ def _as_svg(fig: Figure) -> bytes:
 def _as_png(fig: Figure) -> bytes:
     drawn, small = io.BytesIO(), io.BytesIO()
     fig.savefig(drawn, format="png", dpi=PNG_DPI)
-    # with a palette, a third of the bytes; and no word of when and by what it was drawn
+    # a palette takes a third of the bytes, and no metadata are written
     Image.open(drawn).convert("RGB").quantize(128).save(small, "png", optimize=True)
     return small.getvalue()
 
 
 def _settle_ticks(axes: Axes) -> None:
-    """Have both axes show the same numbers in each language, however much room its labels leave.
+    """Fix both axes' ticks, so that they are the same in each language, however long its labels.
 
-    Powers of ten are text, 0.01 or 10⁻⁸: formulas take long to set. Minor ticks would have neither
-    mark, label nor line, and take as long as all that is seen.
+    Powers of ten are text, 0.01 or 10⁻⁸, since formulas render slowly. Minor ticks are off: they
+    would be invisible, and cost as much time as everything visible.
     """
     axes.minorticks_off()
     place = axes.get_subplotspec()
@@ -159,15 +159,15 @@ def _power_in_words(value: float, position: int) -> str:
 
 
 def text_colour(colour: str) -> str:
-    """The colour of text that names a line of `colour`."""
+    """Return the colour of text that names a line of `colour`."""
     known = dict(zip(COLOURS, TEXT_COLOURS, strict=True)) | {FAINT: FAINT_TEXT}
     return known.get(colour, colour)
 
 
 def spread_labels(positions: list[float], gap: float, top: float) -> list[float]:
-    """Heights for labels of `positions`: at least `gap` apart, in the same order, none above `top`.
+    """Return heights for labels: at least `gap` apart, in the order of `positions`, up to `top`.
 
-    One pass pushes crowded labels up, a second pushes what went over the top down.
+    One pass pushes crowded labels up; a second pushes labels above the top down.
     """
     order = sorted(range(len(positions)), key=positions.__getitem__)
     placed = list(positions)
@@ -183,10 +183,10 @@ def spread_labels(positions: list[float], gap: float, top: float) -> list[float]
 def label_ends(
     axes: Axes, labels: Sequence[tuple[str, float, float, str]], gap: float = 0.055
 ) -> None:
-    """Write each line's name in its colour at its end, right of the axes; no two overlap.
+    """Write each line's name in its colour at its end, right of the axes, without overlaps.
 
     Args:
-        axes: with its limits and scales set.
+        axes: axes with final limits and scales.
         labels: (name, x, y, colour) of each line's last point, in data coordinates.
         gap: between labels, as a share of the axes' height.
     """
@@ -201,7 +201,7 @@ def label_ends(
 def plain_ticks(axis: Axis) -> None:
     """Label a logarithmic axis with plain numbers at 1, 2 and 5 times the powers of ten.
 
-    Where its limits, which are set before, are closer than that, at more.
+    If its limits, which must be set before, are close, label more numbers.
     """
     low, high = axis.get_view_interval()
     subs = (1, 2, 5) if high > 8 * low else (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
@@ -215,7 +215,7 @@ def _plainly(value: float, position: int) -> str:
 
 
 def key(fig: Figure, axes: Axes, columns: int = 2) -> None:
-    """Name the labelled lines under the axes, each beside a piece of its line, dashes included."""
+    """Draw a legend of the labelled lines under the axes, with handles long enough for dashes."""
     fig.legend(
         *axes.get_legend_handles_labels(),
         loc="outside lower center",
@@ -226,6 +226,6 @@ def key(fig: Figure, axes: Axes, columns: int = 2) -> None:
 
 
 def say_virtual(fig: Figure) -> None:
-    """Say under a figure of lines or dots that it shows virtual devices; of bars hatches say it."""
+    """Note under a figure of lines or dots that it shows virtual devices; bars are hatched."""
     swatch = Patch(facecolor="none", edgecolor=INK, hatch=VIRTUAL_HATCH, linewidth=0.8)
     fig.legend([swatch], [say("virtual devices")], loc="outside lower right", frameon=False)

@@ -1,7 +1,7 @@
-"""A drawn figure as a part of a page: in the page's colours and fonts, its text still text.
+"""Inline a drawn figure into a page: with the page's colours and fonts, its text still text.
 
-Ids stay unique within a page: matplotlib makes those that something refers to from a figure's name
-(`svg.hashsalt`), and the others are left out.
+Ids stay unique within a page: matplotlib makes referenced ids from the figure's name
+(`svg.hashsalt`), and other ids are removed.
 """
 
 import re
@@ -12,12 +12,12 @@ from lab.report import figures
 NAMESPACE = re.compile(r"\{.*\}")
 REFERENCE = re.compile(r'(?:url\(#|href="#)([^")]+)')
 FONT = re.compile(r"font-family:[^;]*;?")
-PAPER = ("fill: none", f"fill: {figures.PAPER}")  # styles of a figure's own sheet
+PAPER = ("fill: none", f"fill: {figures.PAPER}")  # styles of a figure's background
 VARIABLES = {
     figures.INK: "currentColor",
     figures.FAINT: "var(--faint)",
     figures.FAINT_TEXT: "var(--soft)",
-    # a white edge parts what lies on the page; white text lies on something dark
+    # white edges take the page's colour; white text stays white, since it lies on something dark
     f"stroke: {figures.PAPER}": "stroke: var(--paper)",
     **{colour: f"var(--c{i})" for i, colour in enumerate(figures.COLOURS)},
     **{colour: f"var(--t{i})" for i, colour in enumerate(figures.TEXT_COLOURS)},
@@ -25,7 +25,7 @@ VARIABLES = {
 
 
 def inlined(svg: str, alt: str) -> str:
-    """A figure's file as an element of a page; `alt` is read aloud in place of it."""
+    """Return a figure's SVG as an element of a page; screen readers read `alt` instead."""
     root = ElementTree.fromstring(svg)  # noqa: S314  (our own figure)
     referred = set(REFERENCE.findall(svg))
     for element in list(root.iter()):
@@ -51,7 +51,7 @@ def inlined(svg: str, alt: str) -> str:
 
 
 def in_page_colours(svg: str) -> str:
-    """A figure, or a part of it, in the colours that a page has in light and dark."""
+    """Replace an SVG's colours with the page's variables, for its light and dark themes."""
     for colour, variable in VARIABLES.items():
         svg = svg.replace(colour, variable)
     return svg

@@ -1,9 +1,9 @@
-"""The language of a page, and the words that are no page's text: of claims, figures and controls.
+"""The language of a page, and the words outside its text: of claims, figures and controls.
 
-`say("synchronized after {n}", n=3)` gives the English words, or the catalogue's, with the same
-placeholders filled in. Each folder that has such words has its own `words.yaml`, a line for each:
-`English: Chinese`; a test finds every message of the sources there. What a page tells stands in its
-Markdown files, one for each language (`lab.report.prose`), and claims have both in claims.yaml.
+`say("synchronized after {n}", n=3)` returns the English words, or the catalogue's Chinese, with the
+placeholders filled in. Each folder with such words has a `words.yaml` with a line
+`English: Chinese` for each; a test checks that every message is there. A page's text is in its
+Markdown files, one per language (`lab.report.prose`), and claims have both in claims.yaml.
 """
 
 import functools
@@ -25,7 +25,7 @@ _spoken: ContextVar[str] = ContextVar("spoken", default=ENGLISH)
 
 @contextmanager
 def speaking(language: str) -> Iterator[None]:
-    """Have `say` speak another language, for as long as the context lasts."""
+    """Set the language within the context."""
     token = _spoken.set(language)
     try:
         yield
@@ -34,13 +34,12 @@ def speaking(language: str) -> Iterator[None]:
 
 
 def language() -> str:
-    """The code of the language that is spoken."""
     return _spoken.get()
 
 
 @functools.cache
 def catalogue() -> Mapping[str, str]:
-    """The Chinese of all messages.
+    """Return the Chinese of all messages.
 
     Raises:
         ParamsError: a words.yaml is damaged.
@@ -50,18 +49,16 @@ def catalogue() -> Mapping[str, str]:
 
 
 def translation(message: str) -> str:
-    """A message in the language that is spoken, placeholders kept; English if it has none."""
+    """Return a message in the current language, placeholders kept; English if untranslated."""
     return message if language() == ENGLISH else catalogue().get(message, message)
 
 
 def say(message: str, /, **values: object) -> str:
-    """A message in the language that is spoken, its placeholders filled in."""
+    """Return a message in the current language with its placeholders filled in."""
     return translation(message).format(**values)
 
 
 class Localized(Protocol):
-    """A text in both languages."""
-
     @property
     def en(self) -> str: ...
 
@@ -70,16 +67,15 @@ class Localized(Protocol):
 
 
 def localized(text: Localized) -> str:
-    """A text in the language that is spoken; in English if it has no other."""
+    """Return a text in the current language; English if it has no Chinese."""
     return (language() == CHINESE and text.zh) or text.en
 
 
 def in_markdown(text: object) -> str:
-    """A text within a line of Markdown, where it makes no tags, links, code, lines or cells."""
+    """Escape a text for a line of Markdown: no tags, links, code, line breaks or cells."""
     shown = re.sub(r"([\\`*\[\]|])", r"\\\1", " ".join(str(text).splitlines()))
     return shown.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def superscript(number: str) -> str:
-    """A number as an exponent."""
     return number.translate(SUPERSCRIPTS)

@@ -1,4 +1,4 @@
-"""The machines that results were measured on, which need not be the one in use."""
+"""The machines that measured the results, which may differ from the one in use."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,24 +15,24 @@ from lab.results.disturbances import COPY_SPEEDS, PRODUCT_SPEEDS
 from lab.results.documents import read_conditions
 
 Facts = Mapping[str, Any]  # as reports/hardware.json has them
-ON_ANY_MACHINE = ("landscapes",)  # the same numbers everywhere: no part of their stages' deps
+ON_ANY_MACHINE = ("landscapes",)  # same numbers everywhere: the machine is not among their deps
 
 
 @dataclass(frozen=True)
 class Machines:
-    """Which machine measured which results.
+    """The machine that measured each result.
 
     Attributes:
         here: the facts of the machine in use.
-        folders: of each stage the folders under reports that hold its results, with the facts of
-            the machine that measured them; None where that is not recorded or damaged.
+        folders: by stage, the result folders under reports, with the facts of the machine that
+            measured them; None if these are not recorded or damaged.
     """
 
     here: Facts
     folders: Mapping[str, Mapping[str, Facts | None]]
 
     def elsewhere(self, stage: str) -> dict[str, Facts | None]:
-        """The folders of a stage whose results are not of the machine in use."""
+        """Return a stage's folders with results that are not of the machine in use."""
         return {f: found for f, found in self.folders.get(stage, {}).items() if found != self.here}
 
     @property
@@ -41,7 +41,7 @@ class Machines:
         return [stage for stage in self.folders if self.elsewhere(stage)]
 
     def all(self) -> list[Facts]:
-        """Each machine that measured something, the one with most stages first."""
+        """Return each machine that measured something, the one with most stages first."""
         by_facts: dict[str, tuple[int, Facts]] = {}
         for folders in self.folders.values():
             for key, facts in {json.dumps(f): f for f in folders.values() if f}.items():
@@ -50,13 +50,12 @@ class Machines:
         return [facts for _, facts in found] or [self.here]
 
     def of(self, stage: str) -> list[Facts]:
-        """Each machine that measured results of a stage; all of them where none is recorded."""
+        """Return each machine that measured results of a stage; all if none is recorded."""
         found = filter(None, self.folders.get(stage, {}).values())
         return [*{json.dumps(facts): facts for facts in found}.values()] or self.all()
 
 
 def machines_of(reports: Path, here: Facts) -> Machines:
-    """The machines of all results under `reports`."""
     folders: dict[str, dict[str, Facts | None]] = {}
     for stage in BOOK_ORDER:
         if stage in ON_ANY_MACHINE:
@@ -68,37 +67,37 @@ def machines_of(reports: Path, here: Facts) -> Machines:
 
 
 def _recorded(folder: Path) -> Facts | None:
-    """The machine that measured a folder's results; None if its file does not say."""
+    """Return the machine that measured a folder's results; None if its file does not say."""
     try:
         found: Facts | None = read_conditions(folder).get("machine")
-    except LabError:  # the page of that stage says so
+    except LabError:  # that stage's page reports it
         return None
     return found
 
 
 def this_machine(reports: Path, here: Facts) -> Facts:
-    """The machine in use, which measured all results under `reports`.
+    """Return the machine in use, which measured all results under `reports`.
 
     Raises:
-        DataError: another one measured some of them.
+        DataError: a different machine measured some of them.
     """
     if stages := machines_of(reports, here).stages_elsewhere:
         raise DataError(
-            f"{reports}: {', '.join(stages)} were measured on another machine; `invoke repro`"
+            f"{reports}: {', '.join(stages)} were measured on a different machine; `invoke repro`"
             " measures them here"
         )
     return here
 
 
 def in_one_line(*machines: Facts) -> str:
-    """What tells machines apart, in a few words of each."""
+    """Describe machines in one line, each in a few words that distinguish it."""
     return say("; ").join(say(", ").join(_told_apart(facts)) for facts in machines)
 
 
 def speeds(conditions: Mapping[str, Any]) -> list[str]:
-    """How fast a processor was before and after a stage, in a sentence, if that was measured.
+    """Return a sentence on the processor's speed before and after a stage, if it was measured.
 
-    Machines of one name differ in it, and one that is shared does from hour to hour.
+    Machines with the same name differ in speed, and a shared machine changes from hour to hour.
     """
     if not conditions.keys() >= {*PRODUCT_SPEEDS, *COPY_SPEEDS}:
         return []
@@ -127,7 +126,7 @@ def _told_apart(facts: Facts) -> list[str]:
 
 
 def notes_on(machines: Machines, stage: str) -> list[str]:
-    """What a stage's section says of results that are not of the machine in use."""
+    """Return a stage's notes on results that are not of the machine in use."""
     elsewhere = machines.elsewhere(stage)
     notes = []
     for facts in {json.dumps(f): f for f in elsewhere.values()}.values():
@@ -151,7 +150,7 @@ def _note(facts: Facts | None, runs: str) -> str:
 
 
 def warning_of(machines: Machines) -> str:
-    """A line for the log on results of other machines, or nothing."""
+    """Return a log line on results of other machines, or ""."""
     stages: Sequence[str] = machines.stages_elsewhere
     if not stages:
         return ""

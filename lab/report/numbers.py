@@ -1,6 +1,6 @@
-"""Numbers as the pages write them: as many digits as were measured, the interval beside them.
+"""Numbers as the pages write them: with as many digits as were measured, and the interval.
 
-The filters of the Markdown files. They take a number, or a finding, which has an interval.
+These are the filters of the Markdown files. They take a number, or a finding with an interval.
 """
 
 import math
@@ -16,16 +16,16 @@ UNITS = ((1.0, "s", "秒"), (1e-3, "ms", "毫秒"), (1e-6, "µs", "微秒"), (1e
 
 
 def interval(x: Finding | float) -> Finding:
-    """A number as a finding; without an interval, both ends are the number."""
+    """Return a number as a finding; without an interval, both ends are the number."""
     return x if isinstance(x, Finding) else Finding(float(x), float(x), float(x))
 
 
 def number(x: Finding | float, digits: int = 0) -> str:
-    """A number: 1.7, 12,300, 4.2×10⁻⁸.
+    """Write a number: 1.7, 12,300, 4.2×10⁻⁸.
 
     Args:
-        x: the number; an `int` is counted and written whole.
-        digits: significant ones; 0 for two, or as many more as its interval is narrow.
+        x: the number; an `int` is a count and written whole.
+        digits: significant digits; 0 for two, or more if the interval is narrow.
     """
     if isinstance(x, int) and not digits:
         return f"{x:,}".replace("-", "−")
@@ -33,12 +33,12 @@ def number(x: Finding | float, digits: int = 0) -> str:
 
 
 def span(x: Finding | float, digits: int = 0, unit: str = "") -> str:
-    """The interval of a number: 1.2–2.0; of few samples what it is instead: 1.2–2.0 in 3 samples.
+    """Write a number's interval: 1.2–2.0; or, with few samples, their range: 1.2–2.0 in 3 samples.
 
     Args:
         x: the number.
-        digits: significant ones; 0 for two, or as many more as the interval is narrow.
-        unit: what stands behind the ends.
+        digits: significant digits; 0 for two, or more if the interval is narrow.
+        unit: text after the ends.
     """
     found = interval(x)
     if found.n == 1:
@@ -51,35 +51,35 @@ def span(x: Finding | float, digits: int = 0, unit: str = "") -> str:
 
 
 def named_span(x: Finding | float, digits: int = 0, unit: str = "") -> str:
-    """The same, with the chance that it holds the true median: 99% interval 1.2–2.0."""
+    """Write an interval with its chance to hold the true median: 99% interval 1.2–2.0."""
     ends = span(x, digits, unit)
     return ends if 0 < interval(x).n < FEWEST else say("99% interval {ends}", ends=ends)
 
 
 def percent(x: Finding | float, digits: int = 0) -> str:
-    """A share as percent: 83%."""
+    """Write a share as percent: 83%."""
     return number(_by(x, 100), digits) + "%"
 
 
 def percent_span(x: Finding | float, digits: int = 0) -> str:
-    """The interval of a share as percent: 81–85%."""
+    """Write the interval of a share as percent: 81–85%."""
     return span(_by(x, 100), digits, "%")
 
 
 def duration(seconds: Finding | float, digits: int = 0) -> str:
-    """Seconds in the unit that suits them: 12.7 s, 37 µs."""
+    """Write seconds in a suitable unit: 12.7 s, 37 µs."""
     found, unit = _in_unit(interval(seconds))
     return f"{number(found, digits)} {unit}"
 
 
 def duration_span(seconds: Finding | float, digits: int = 0) -> str:
-    """The interval of seconds in the unit of their median: 35–41 µs."""
+    """Write the interval of seconds in the unit of their median: 35–41 µs."""
     found, unit = _in_unit(interval(seconds))
     return span(found, digits, f" {unit}")
 
 
 def which(ratio: Finding, faster: str, undecided: str, slower: str) -> str:
-    """The words for what a ratio says of its new side."""
+    """Return the words that fit a ratio's verdict on its new side."""
     return {"faster": faster, "slower": slower}.get(ratio.verdict, undecided)
 
 
@@ -96,7 +96,7 @@ FILTERS: dict[str, Callable[..., str]] = {
 
 
 def _in_unit(seconds: Finding) -> tuple[Finding, str]:
-    """Seconds in the unit that suits their median, and its name."""
+    """Convert seconds to the unit that suits their median; return them with the unit's name."""
     size, unit, chinese = next(
         (each for each in UNITS if abs(seconds.value) >= 0.9995 * each[0]), UNITS[-1]
     )
@@ -108,7 +108,7 @@ def _by(x: Finding | float, factor: float) -> Finding:
 
 
 def _digits(found: Finding) -> int:
-    """Two, or as many as it takes to tell the ends of a narrow interval apart."""
+    """Return two digits, or as many as distinguish the ends of a narrow interval."""
     width = found.high - found.low
     if not width or not found.value or not math.isfinite(width):
         return 2
@@ -116,7 +116,7 @@ def _digits(found: Finding) -> int:
 
 
 def digits_beside(x: Finding | float, *limits: float) -> int:
-    """The digits that a number is written with beside limits: rounding moves no end across one."""
+    """Return enough digits that rounding moves no end of the interval across a limit."""
     found = interval(x)
     fewest = _digits(found)
     for digits in range(fewest, MOST_DIGITS):
@@ -127,12 +127,12 @@ def digits_beside(x: Finding | float, *limits: float) -> int:
 
 
 def _side(x: float, limit: float) -> int:
-    """Whether a number is above a limit, below it, or on it."""
+    """Return 1 if a number is above a limit, -1 if below, 0 if equal."""
     return (x > limit) - (x < limit)
 
 
 def _significant(x: float, digits: int) -> float:
-    """A number rounded to significant digits: 0.585 to 0.59, although its float is below 0.585."""
+    """Round to significant digits: 0.585 to 0.59, although its float is below 0.585."""
     return float(Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal(repr(float(x))))
 
 

@@ -1,20 +1,22 @@
-"""What a page of the report is made of beside its text: figures, and things to play with."""
+"""The parts of a report page besides its text: figures, and explorables with their controls."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-Draw = Callable[[Path], None]  # writes an SVG file, its words in the language that is spoken
+Draw = Callable[[Path], None]  # writes an SVG file with words in the current language
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: its file's stem, and who draws it. Its title and caption stand in the page's text.
+    """A figure; the page's text has its title and caption.
 
-    Its `card`, if it has one, writes it under its title as a PNG, for previews of links. Its panels
-    are files of their own, at most `figures.WIDTH` inches wide: a page sets them side by side where
-    it has room, and one under the other on a phone.
+    Attributes:
+        name: the stem of its files.
+        panels: each writes a separate file, at most `figures.WIDTH` inches wide: a page sets them
+            side by side where it has room, and one under the other on a phone.
+        card: writes the figure under a title as a PNG, for previews of links.
     """
 
     name: str
@@ -23,7 +25,6 @@ class Figure:
 
     @property
     def files(self) -> list[str]:
-        """The panels' files."""
         if len(self.panels) == 1:
             return [f"{self.name}.svg"]
         return [f"{self.name}_{n}.svg" for n in range(1, len(self.panels) + 1)]
@@ -36,14 +37,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class Slider:
-    """A control of an explorable: a number in a range, or typed, also beyond the range.
+    """A control of an explorable for a number: a slider, and a field that goes beyond its range.
 
     Attributes:
-        step: from one stop to the next; None if it stops anywhere, at numbers of three digits.
+        step: distance between stops; None if the slider stops at any number of three digits.
         log: whether `low`, `high`, `value` and `step` are decimal logarithms.
-        whole: whether the number is a whole one.
+        whole: whether the number is a whole number.
         least: the smallest number that may be typed, where the formulas do not hold below it.
-        most: the largest one.
+        most: the largest number that may be typed.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Slider:
         unit: str = "",
         whole: bool = False,
     ) -> "Slider":
-        """One for any number from `low` to `high`, each decade as long as any other."""
+        """Return a logarithmic slider for any number from `low` to `high`."""
         first, last, place = (math.log10(x) for x in (low, high, min(max(value, low), high)))
         return cls(name, label, first, last, place, None, unit, log=True, whole=whole)
 
@@ -77,24 +78,24 @@ class Slider:
     def by_factors(
         cls, name: str, label: str, low: float, high: float, value: float, factor: float
     ) -> "Slider":
-        """One for whole numbers in steps of a factor, through `value`, from `low` to `high`."""
+        """Return a slider for whole numbers from `low` to `high`, in factors through `value`."""
         step, place = math.log10(factor), math.log10(min(max(value, low), high))
         below = int((place - math.log10(low)) / step + 1e-9)
         above = int((math.log10(high) - place) / step + 1e-9)
         first, last = place - below * step, place + above * step
-        # a browser has no stop beyond the end, by however little it is
+        # a browser drops a stop that lies beyond the end, even by a rounding error
         end = last + step / 1000
         return cls(name, label, first, end, place, step, log=True, whole=True)
 
 
 def three_digits(x: float) -> float:
-    """A measured number as a control has it, which shows all the digits that it computes with."""
+    """Round a number to three digits, so that a control shows every digit it computes with."""
     return float(f"{x:.3g}")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A control of an explorable: one of several values, each with its label."""
+    """A control of an explorable for one of several values, each with its label."""
 
     name: str
     label: str
@@ -104,18 +105,18 @@ class Choice:
 
 @dataclass(frozen=True)
 class Explorable:
-    """Something to play with: a function of JavaScript, what moves it and what it tells.
+    """An interactive model: a JavaScript function with its controls and outputs.
 
-    Its title, and how to read it, stand in the page's text.
+    The page's text has its title and says how to read it.
 
     Attributes:
         name: of `stages/<stage>/page/<name>.js`, which registers a function of that name.
-        controls: what the reader moves.
-        more: what few readers move, folded.
+        controls: the controls that are always visible.
+        more: folded controls that few readers need.
         presets: buttons, each with the values that it gives to controls.
-        outputs: labels of the numbers it tells, by their names.
-        words: what it writes into its picture, by the names that the script has for it.
-        data: measured numbers that it shows beside what it computes.
+        outputs: labels of the computed numbers, by name.
+        words: texts in its picture, by the script's names for them.
+        data: measured numbers to show next to the computed ones.
     """
 
     name: str

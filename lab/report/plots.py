@@ -1,6 +1,6 @@
 """The plots that several questions share, each a panel of a figure.
 
-A page's `figures.py` says what is plotted in a line or two; how it looks is decided here.
+A page's `figures.py` says in a line or two what is plotted; this module decides how it looks.
 """
 
 import math
@@ -21,14 +21,14 @@ from lab.report.page import Draw
 from lab.results.findings import Finding
 from lab.results.stats import SMALLEST_EFFECT
 
-ROW = 0.34  # inches of a row of dots or bars
-FRAME = 0.95  # inches above and below the rows
-LETTERS = 0.17  # inches of a line of text
+ROW = 0.34  # height of a row of dots or bars, in inches
+FRAME = 0.95  # height above and below the rows, in inches
+LETTERS = 0.17  # height of a line of text, in inches
 MOST_DOTS = 2000  # on a bar: more cannot be told apart
 MOST_IN_A_LINE = 20  # letters of a row's name
-ROOM = 1.15  # times, beside what a logarithmic axis shows
+ROOM = 1.15  # factor of margin on a logarithmic axis
 
-Numbers = Sequence[float] | NDArray[np.float64]  # listed, or as a curve has them
+Numbers = Sequence[float] | NDArray[np.float64]  # a list, or a curve's array
 
 
 def dots(
@@ -39,16 +39,14 @@ def dots(
     one: float | None = 1.0,
     virtual: bool = False,
 ) -> Draw:
-    """A dot with its interval for each row, its number beside it; the first row on top.
-
-    Equal distances are equal factors.
+    """Plot a dot with its interval and number for each row, on a logarithmic axis; first on top.
 
     Args:
-        rows: numbers, with intervals where they have some, by the rows' names.
+        rows: numbers by the rows' names, with intervals if they have any.
         xlabel: the quantity and its unit.
-        title: of the panel, where a figure has several.
-        one: where a line stands that dots lie left or right of, as of equal speed, amid a band of
-            what is too close to it to count; None: nowhere.
+        title: the panel's title, if the figure has several.
+        one: position of a reference line, such as equal speed, in a band of differences too small
+            to count; None for no line.
         virtual: whether this was measured on virtual devices.
     """
 
@@ -77,12 +75,12 @@ def dots(
 def bars(
     rows: Mapping[str, Sequence[float]], xlabel: str, title: str = "", *, virtual: bool = False
 ) -> Draw:
-    """The samples of each row as dots over their median as a bar, its number beside it.
+    """Plot each row's median as a bar with its number, and the samples as dots over it.
 
     Args:
-        rows: samples by the rows' names; one number, where it does not vary.
+        rows: samples by the rows' names; a single one if the number does not vary.
         xlabel: the quantity and its unit.
-        title: of the panel, where a figure has several.
+        title: the panel's title, if the figure has several.
         virtual: whether this was measured on virtual devices.
     """
 
@@ -111,7 +109,7 @@ def bars(
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a plot: its name, which stands at its end, its points, and a band around it."""
+    """A line of a plot: its name, written at its end, its points, and a band around it."""
 
     name: str
     x: Numbers
@@ -119,7 +117,7 @@ class Line:
     low: Numbers | None = None
     high: Numbers | None = None
     style: str = "-"
-    faint: bool = False  # what was not measured here: the book's numbers, a model
+    faint: bool = False  # not measured here: the book's numbers, a model
 
 
 def lines(
@@ -133,16 +131,16 @@ def lines(
     height: float = 2.8,
     virtual: bool = False,
 ) -> Draw:
-    """Lines with bands, each named at its end.
+    """Plot lines with bands, each named at its end.
 
     Args:
         shown: the lines.
         xlabel: the quantity and its unit.
-        ylabel: the same of the other axis.
-        title: of the panel, where a figure has several.
+        ylabel: the same for the other axis.
+        title: the panel's title, if the figure has several.
         xscale: `linear` or `log`.
-        yscale: the same of the other axis.
-        height: of the panel in inches.
+        yscale: the same for the other axis.
+        height: the panel's height in inches.
         virtual: whether this was measured on virtual devices.
     """
 
@@ -164,7 +162,7 @@ def lines(
                 plain_axis(axes, "x")
             elif all(float(x).is_integer() for line in shown for x in line.x):
                 axes.locator_params(axis="x", integer=True)
-            axes.autoscale_view()  # labels lie where the limits will be
+            axes.autoscale_view()  # the labels' places depend on the final limits
             figures.label_ends(axes, ends, gap=LETTERS / (height - FRAME))
             if virtual:
                 figures.say_virtual(fig)
@@ -174,7 +172,7 @@ def lines(
 
 @dataclass(frozen=True)
 class Span:
-    """A piece of work on a timeline: what kind it is, and from when to when."""
+    """A piece of work on a timeline: its kind, start and end."""
 
     kind: str
     start: float
@@ -184,7 +182,7 @@ class Span:
 def timeline(
     rows: Mapping[str, Sequence[Span]], xlabel: str, title: str = "", *, virtual: bool = False
 ) -> Draw:
-    """What happens when, a row for each device or stream, a colour for each kind of work."""
+    """Plot a timeline: a row for each device or stream, a colour for each kind of work."""
 
     def draw(path: Path) -> None:
         kinds = dict.fromkeys(span.kind for spans in rows.values() for span in spans)
@@ -213,7 +211,6 @@ def timeline(
 
 
 def name_rows(axes: Axes, rows: Sequence[str]) -> None:
-    """Name the rows of a plot, the first on top."""
     for at, name in enumerate(rows):
         name_row(axes, at, name)
     axes.set_yticks([])
@@ -221,7 +218,7 @@ def name_rows(axes: Axes, rows: Sequence[str]) -> None:
 
 
 def name_row(axes: Axes, at: float, name: str, **style: Any) -> None:
-    """Write a row's name left of the axes, each line a text that ends there in any font."""
+    """Write a row's name left of the axes, each line as a separate right-aligned text."""
     lines = name.split("\n")
     for n, line in enumerate(lines):
         axes.annotate(
@@ -237,7 +234,7 @@ def name_row(axes: Axes, at: float, name: str, **style: Any) -> None:
 
 
 def in_two_lines(label: str) -> str:
-    """A row's name, broken at its first comma or colon, else near the middle if it is long."""
+    """Break a row's name at its first comma or colon, else near the middle if it is long."""
     if mark := re.search(r"[,:] |，", label):
         return f"{label[: mark.start() + 1]}\n{label[mark.end() :]}"
     spaces = [i for i, letter in enumerate(label) if letter == " "]
@@ -248,7 +245,7 @@ def in_two_lines(label: str) -> str:
 
 
 def plain_axis(axes: Axes, which: str) -> None:
-    """Label a logarithmic axis with plain numbers; far from each other, at powers of ten alone."""
+    """Label a logarithmic axis with plain numbers; over a wide range only at powers of ten."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     low, high = axis.get_view_interval()
     figures.plain_ticks(axis)
@@ -271,12 +268,12 @@ def _label(axes: Axes, xlabel: str, ylabel: str, title: str) -> None:
 
 
 def _write(axes: Axes, x: float, row: float, text: str) -> None:
-    """A number right of what is drawn in its row."""
+    """Write a number to the right of `x` in its row."""
     axes.annotate(text, (x, row), (7, 0), textcoords="offset points", va="center")
 
 
 def _limit(axes: Axes, shown: Sequence[float], one: float | None) -> None:
-    """Limits with room for the numbers beside the dots; an interval that ends at 0 leaves them."""
+    """Set limits with room for the dots' numbers; an interval that ends at 0 exceeds them."""
     ends = [end for end in (*shown, one or 0) if end > 0]
     low, high = min(ends), max(ends)
     axes.set(xscale="log", xlim=(low / ROOM, high * ROOM * (high / low) ** 0.12))

@@ -1,4 +1,4 @@
-"""A page's text as its authors write it: Markdown with a front matter, values filled in by Jinja.
+"""A page's text as its authors write it: Markdown with front matter, values filled in by Jinja.
 
     ---
     task: Time a GPU call
@@ -11,7 +11,7 @@
     ## What the book says
     ...
 
-A name that no value has is an error. What is filled in is text: it makes no tags and no Markdown.
+An unknown name is an error. Values are filled in as text: they make no tags and no Markdown.
 """
 
 import io
@@ -37,9 +37,9 @@ from lab.report.language import CHINESE, ENGLISH, in_markdown, language, say, tr
 from lab.report.numbers import FILTERS, number
 from lab.results.findings import Finding
 
-ANSWER = "answer"  # what stands before the first heading
-MORE = "more"  # what is folded
-HEADINGS = {  # of a question's page, in their order; each page has them all, but for the optional
+ANSWER = "answer"  # the part before the first heading
+MORE = "more"  # the folded part
+HEADINGS = {  # of a question's page, in order; each page has all but the optional ones
     "book": {ENGLISH: "What the book says", CHINESE: "书上怎么说"},
     "did": {ENGLISH: "What we did", CHINESE: "我们怎么测"},
     "found": {ENGLISH: "What came out", CHINESE: "结果"},
@@ -50,19 +50,19 @@ HEADINGS = {  # of a question's page, in their order; each page has them all, bu
     MORE: {ENGLISH: "More figures and tables", CHINESE: "更多图表"},
 }
 OPTIONAL = (MORE,)
-FRONT = ("task", "title", "finding", "number")  # of a question's page: how-to, all, index twice
+FRONT = ("task", "title", "finding", "number")  # used by the how-to, all pages, the index twice
 TAGS_ALONE = re.compile(r"\s*(\{%((?!%\}).)*%\}\s*)+")  # a line of nothing but tags
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
 
 
 class TextError(DataError):
-    """A page's text has a mistake: its author's, whatever the results are."""
+    """A page's text has a mistake of its author, independent of the results."""
 
 
 @dataclass(frozen=True)
 class PagePart:
-    """What stands under a heading, as HTML."""
+    """The content under a heading, as HTML."""
 
     heading: str
     html: Markup
@@ -70,17 +70,17 @@ class PagePart:
 
 @dataclass(frozen=True)
 class Prose:
-    """A text, filled in: the lines of its front matter, and its parts by what they are."""
+    """A filled-in text: the lines of its front matter, and its parts by key."""
 
     front: Mapping[str, Markup]
     parts: Mapping[str, PagePart]
 
 
 def read_front(path: Path) -> dict[str, str]:
-    """The front matter of a file, nothing filled in.
+    """Return a file's front matter, nothing filled in.
 
     Raises:
-        TextError: it has none, or one that is no YAML.
+        TextError: the file has no front matter, or it is not YAML.
     """
     return _split(path)[0]
 
@@ -88,17 +88,17 @@ def read_front(path: Path) -> dict[str, str]:
 def fill_in(
     path: Path, values: Mapping[str, Any], headings: bool = True, doubtful: bool = False
 ) -> Prose:
-    """A file's text with the values filled in, in the language that is spoken.
+    """Return a file's text with the values filled in, in the current language.
 
     Args:
         path: the Markdown file.
-        values: by the names that the file has for them; functions, too.
-        headings: whether its headings are those of a question's page; else each is a part of its
-            own, named by itself.
+        values: values and functions, by the file's names for them.
+        headings: whether its headings are those of a question's page; else each heading is the
+            key of its part.
         doubtful: whether the values decide nothing, as in `environment`.
 
     Raises:
-        TextError: it uses a name that is none, has another heading, or lacks a line in front.
+        TextError: the file uses an unknown name or heading, or its front matter lacks a line.
     """
     lines, text = filled(path, values, doubtful)
     if headings and (missing := [key for key in FRONT if key not in lines]):
@@ -109,10 +109,10 @@ def fill_in(
 def filled(
     path: Path, values: Mapping[str, Any], doubtful: bool = False
 ) -> tuple[dict[str, str], str]:
-    """The front matter and the text with the values filled in, as Markdown still.
+    """Return the front matter and the text with the values filled in, still as Markdown.
 
     Raises:
-        TextError: it uses a name that is none.
+        TextError: the file uses an unknown name.
     """
     front, body, lines_before = _split(path)
     templates = environment(doubtful)
@@ -127,17 +127,17 @@ def filled(
 
 
 def inline(text: str) -> Markup:
-    """A line of Markdown as HTML."""
+    """Render a line of Markdown as HTML."""
     return Markup(_MARKDOWN.renderInline(text))
 
 
 def block(text: str) -> Markup:
-    """A text of Markdown as HTML without blank lines, so that it may stand within Markdown."""
+    """Render Markdown as HTML without blank lines, which may stand within Markdown."""
     return Markup(_MARKDOWN.render(text).replace("\n", " ").strip())
 
 
 def _split(path: Path) -> tuple[dict[str, str], str, int]:
-    """A file's front matter, its body, and how many lines are before that."""
+    """Return a file's front matter, its body, and the number of lines before the body."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -155,10 +155,10 @@ def _split(path: Path) -> tuple[dict[str, str], str, int]:
 
 
 def _with_breaks(body: str) -> str:
-    """The body in which only a line of nothing but tags leaves no line.
+    """Keep the line break after a tag unless its line holds nothing but tags.
 
-    Jinja's `trim_blocks` drops the line break after every tag, so that a paragraph or an item that
-    ends with one would be glued to the next.
+    Jinja's `trim_blocks` drops the line break after every tag, which would join a paragraph or an
+    item that ends with one to the next.
     """
     lines = body.split("\n")
     return "\n".join(
@@ -168,10 +168,10 @@ def _with_breaks(body: str) -> str:
 
 
 def environment(doubtful: bool = False) -> Environment:
-    """What renders a text, with the filters that it may use.
+    """Return the Jinja environment that renders a text, with its filters.
 
-    Of values that decide nothing each is marked, so that the page shows it in grey, and no ratio
-    says which of two is faster.
+    If the values are `doubtful`, each is marked so that the page shows it in grey, and no ratio
+    says which side is faster.
     """
     found = Environment(
         undefined=StrictUndefined,
@@ -184,13 +184,13 @@ def environment(doubtful: bool = False) -> Environment:
     found.filters |= FILTERS
     if doubtful:
         found.filters["which"] = lambda ratio, faster, undecided, slower: undecided
-    found.filters["word"] = translation  # of a label that figures have, too
+    found.filters["word"] = translation  # of a label that figures also have
     found.globals["book"] = lambda section: Markup(book.link(section))
     return found
 
 
 def _as_text(value: object) -> object:
-    """What is filled in, as text within Markdown; what functions of the page give stays."""
+    """Return a value as text within Markdown; markup from the page's functions stays as it is."""
     if value is None:
         raise TemplateError("a value that is filled in is None; say what it means by an `if`")
     if isinstance(value, Finding):
@@ -201,7 +201,7 @@ def _as_text(value: object) -> object:
 
 
 def _as_doubtful_text(value: object) -> object:
-    """The same, marked unless it is of the page itself or empty."""
+    """Return a value as text, marked as doubtful unless it is markup or empty."""
     text = _as_text(value)
     if isinstance(value, Markup) or not text:
         return text
@@ -243,7 +243,7 @@ def _html(tokens: Sequence[Token], env: dict[str, Any]) -> Markup:
 def _table_open(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
 ) -> str:
-    """A table scrolls within itself where it is too wide, also by the keyboard."""
+    """Open a table that scrolls if it is too wide, also by keyboard."""
     env["tables"] = env.get("tables", 0) + 1
     label = say("Table {number}", number=env["tables"])
     return f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table>\n'
@@ -254,15 +254,15 @@ def _table_close(*_: Any) -> str:
 
 
 def _fence(renderer: RendererHTML, tokens: Sequence[Token], index: int, *_: Any) -> str:
-    """Code scrolls within itself, also by the keyboard."""
+    """Render code that scrolls, also by keyboard."""
     text = tokens[index].content
     shown = coloured(text) if tokens[index].info == "python" else text
     code = Markup("<pre tabindex=0><code>{}</code></pre>\n").format(shown)
-    return str(code)  # or what the renderer has so far would be escaped when this is added to it
+    return str(code)  # Markup would escape the renderer's output when added to it
 
 
 def _softbreak(*_: Any) -> str:
-    """A line break within a paragraph is a space, which Chinese sentences do not have."""
+    """Render a line break within a paragraph as a space; as nothing in Chinese."""
     return "" if language() == CHINESE else "\n"
 
 

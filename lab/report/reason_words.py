@@ -48,7 +48,7 @@ WORDS = {  # in English, by code
     reasons.TOO_FEW: "too few samples to decide: {about}",
 }
 
-SWITCHES = {  # what a key of params.yaml that is false leaves out
+SWITCHES = {  # what is left out if the key of params.yaml is false
     "bench_compile.compilers": "what a compiler builds",
     "own_network.compile": "what torch.compile builds of the network",
     "bench_training.peers": "slower loops, such as a plain one and PyTorch Lightning's",
@@ -56,7 +56,7 @@ SWITCHES = {  # what a key of params.yaml that is false leaves out
 
 
 def in_words(reason: Reason, stage: str) -> str:
-    """A stage's reason in the language that is spoken."""
+    """Return a stage's reason in the current language."""
     code, about = reason
     if code == reasons.SKIPPED:
         about = in_words(Reason.of(about), stage)
@@ -70,12 +70,12 @@ def in_words(reason: Reason, stage: str) -> str:
 
 
 def all_in_words(found: Iterable[Reason]) -> str:
-    """Several reasons of a stage, none of which names it."""
+    """Return several reasons in words, none with a stage's name."""
     return say("; ").join(in_words(each, "") for each in found)
 
 
 def reason_of(judged: Judgement) -> str:
-    """Why a claim has no number, or why it decides nothing; empty where there is no reason."""
+    """Return why a claim has no number, or why its number decides nothing; "" without a reason."""
     if need := judged.unmet:
         what, remedy = localized(need.label), localized(need.remedy)
         return say("needs {what}; {remedy}", what=what, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Numbers on a line: a claim's interval beside the range in which the claim holds."""
+"""Numbers on a line: a claim's interval and the range in which the claim holds."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from lab.results.findings import Finding
 from lab.results.stats import Range
 
-MARGIN = 0.15  # of what is shown, left and right of it
-WIDE = 4  # times: numbers that lie so far apart are shown on a logarithmic scale
+MARGIN = 0.15  # of the shown range, on each side
+WIDE = 4  # ratio of the largest to the smallest number above which the scale is logarithmic
 
 
 @dataclass(frozen=True)
@@ -16,10 +16,10 @@ class Scale:
     """Places on a line, in percent of its length.
 
     Attributes:
-        holds: where the numbers begin and end for which the claim holds.
-        interval: where the interval begins and ends.
-        value: where the number lies.
-        ends: the ends of the range that are numbers, by their places.
+        holds: the ends of the range in which the claim holds.
+        interval: the ends of the interval.
+        value: the number.
+        ends: the range's finite ends, by their places.
     """
 
     holds: tuple[float, float]
@@ -29,7 +29,7 @@ class Scale:
 
 
 def scale_of(estimate: Finding, holds: Range) -> Scale:
-    """The line on which both lie, with all of the interval and the finite ends of the range."""
+    """Return places on a line that shows the whole interval and the range's finite ends."""
     ends = [end for end in dict.fromkeys((holds.low, holds.high)) if math.isfinite(end)]
     place = line_through([estimate.low, estimate.value, estimate.high, *ends])
     return Scale(
@@ -41,7 +41,7 @@ def scale_of(estimate: Finding, holds: Range) -> Scale:
 
 
 def line_through(numbers: Sequence[float]) -> Callable[[float], float]:
-    """Where a number lies on a line that shows all of these, in percent of its length."""
+    """Return a function from a number to its place, in percent, on a line that shows `numbers`."""
     logarithmic = min(numbers) > 0 and max(numbers) > WIDE * min(numbers)
     shown = [math.log(each) for each in numbers] if logarithmic else numbers
     low, high = min(shown), max(shown)

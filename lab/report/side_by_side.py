@@ -1,4 +1,4 @@
-"""Several machines' verdicts beside each other: where they differ, and what only GPUs decide."""
+"""Several machines' verdicts side by side: where they differ, and what only GPUs decide."""
 
 from collections.abc import Mapping
 
@@ -12,13 +12,13 @@ Machines = Mapping[str, Mapping[str, Judgement]]  # by name, then by claim
 
 
 def needs_gpu(claim: Claim) -> bool:
-    """Whether GPUs alone decide it."""
+    """Return whether only a GPU can decide the claim."""
     accepted = [set(values) for need in claim.needs for values in need.conditions.values()]
     return any(values <= set(GPU_KINDS) for values in accepted)
 
 
 def decided_by_gpus(machines: Machines) -> list[Claim]:
-    """The claims that need a GPU and were tested on one."""
+    """Return the claims that need a GPU and were tested on one."""
     return [
         claim
         for claim in ledger()
@@ -27,7 +27,7 @@ def decided_by_gpus(machines: Machines) -> list[Claim]:
 
 
 def decided_by_several(machines: Machines) -> list[Claim]:
-    """Return the claims that hold or fail on two machines or more."""
+    """Return the claims that hold or fail on two or more machines."""
     return [
         claim
         for claim in ledger()
@@ -36,16 +36,16 @@ def decided_by_several(machines: Machines) -> list[Claim]:
 
 
 def differing(machines: Machines) -> list[Claim]:
-    """The claims whose verdicts differ, those that hold here and fail there first.
+    """Return the claims with different verdicts, those that hold here and fail there first.
 
-    A number that decides nothing, since it has too few samples or was disturbed, is no difference.
+    A number that decides nothing (too few samples, or disturbed) does not count as different.
     """
     apart = [claim for claim in ledger() if len(set(_verdicts(claim, machines))) > 1]
     return sorted(apart, key=lambda claim: not contradicts(claim, machines))
 
 
 def contradicts(claim: Claim, machines: Machines) -> bool:
-    """Whether it holds on one machine and fails on another."""
+    """Return whether the claim holds on one machine and fails on a different one."""
     return set(_verdicts(claim, machines)) >= set(DECIDED)
 
 
@@ -55,7 +55,7 @@ def _verdicts(claim: Claim, machines: Machines) -> list[Verdict]:
 
 
 def cell(claim: Claim, judgements: Mapping[str, Judgement]) -> str:
-    """A machine's verdict and number in a cell; a dash if it did not test the claim."""
+    """Return a machine's verdict and number for a table; a dash if it did not test the claim."""
     f = _tested(claim, judgements)
     if f is None:
         return SHOWN[Verdict.NOT_TESTABLE].sign
@@ -63,7 +63,7 @@ def cell(claim: Claim, judgements: Mapping[str, Judgement]) -> str:
 
 
 def _tested(claim: Claim, judgements: Mapping[str, Judgement]) -> Judgement | None:
-    """A machine's judgement; none of a claim that needs a GPU from before it needed one."""
+    """Return a machine's judgement; None if untested, or tested without the GPU it now needs."""
     f = judgements.get(claim.id)
     if f is None or f.verdict is Verdict.NOT_TESTABLE:
         return None

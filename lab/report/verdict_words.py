@@ -1,4 +1,4 @@
-"""Verdicts in words: what stands in the claims' own section and beside each stage's."""
+"""Verdicts in words, for the claims' page and for each stage's own."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,14 +19,14 @@ from lab.results.stats import widening
 
 
 class Shown(NamedTuple):
-    """How a verdict is shown: the key it is filtered by, its sign, and its word in English."""
+    """A verdict as shown: the key for filters, its sign, and its English word."""
 
     key: str
     sign: str
     word: str
 
 
-SHOWN = {  # what interests a reader most comes first
+SHOWN = {  # the most interesting for a reader first
     Verdict.REFUTED: Shown("refuted", "✗", "fails"),
     Verdict.DEPENDS: Shown("depends", "±", "depends"),
     Verdict.INCONCLUSIVE: Shown("inconclusive", "≈", "undecided"),
@@ -37,23 +37,23 @@ ANY = Range()
 
 
 def of_the_notes(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Those on what the notes say or print, without this lab's own questions."""
+    """Return the judgements on what the notes say or print, without our own questions."""
     return [f for f in judgements if f.kind is not Kind.OURS]
 
 
 def scale_on(judged: Judgement) -> Scale | None:
-    """The number beside the range, as on a line; None where there is not one number."""
+    """Return the number and its range as places on a line; None unless there is one number."""
     if judged.finding is None or judged.verdict is Verdict.DEPENDS:
         return None
     return scale_of(judged.finding, judged.claim.holds)
 
 
 def elsewhere(here: Judgement, others: Mapping[str, Mapping[str, Judgement]]) -> str:
-    """What other machines find of a claim, where their verdict is another and has a number.
+    """Return other machines' findings on a claim, if their verdict differs and has a number.
 
     Args:
         here: this machine's judgement.
-        others: by machine, then by the claim's id.
+        others: their judgements, by machine, then by the claim's id.
     """
     machines: dict[str, list[str]] = {}
     for machine, judgements in others.items():
@@ -67,25 +67,25 @@ def elsewhere(here: Judgement, others: Mapping[str, Mapping[str, Judgement]]) ->
 
 
 def _beside(here: Judgement, f: Judgement) -> str:
-    """Another machine's verdict and number, in no more words than it takes beside this one's."""
+    """Return a different machine's verdict and number, briefly if the context is the same."""
     if here.finding and f.finding and not f.reason.code and here.device_kind == f.device_kind:
         return verdict_and_number(f)
     return f"{SHOWN[f.verdict].sign} {effect_of(f)}"
 
 
 def by_interest(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """What did not hold first, then what is undecided, what holds, and what could not be tested."""
+    """Sort judgements by verdict: fails, depends, undecided, holds, untested."""
     return sorted(judgements, key=lambda f: list(SHOWN).index(f.verdict))
 
 
 def tally(judgements: Sequence[Judgement]) -> dict[Shown, int]:
-    """How many got each verdict that there is."""
+    """Count the judgements for each verdict that occurs."""
     count = Counter(f.verdict for f in judgements)
     return {SHOWN[verdict]: count[verdict] for verdict in Verdict if count[verdict]}
 
 
 def tally_in_words(judgements: Sequence[Judgement]) -> str:
-    """How many statements hold, fail, and so on, for a terminal, which is English."""
+    """Return in English, for a terminal, how many statements hold, fail, and so on."""
     counts = [
         f"{n} {shown.word if n == 1 else shown.word.removesuffix('s')}"  # 1 holds, 2 hold
         for shown, n in tally(judgements).items()
@@ -94,7 +94,7 @@ def tally_in_words(judgements: Sequence[Judgement]) -> str:
 
 
 def change_of(f: Judgement) -> str:
-    """What would change a verdict."""
+    """Return what would change a verdict."""
     if f.verdict is Verdict.DEPENDS:
         return say("The cases agreeing with each other.")
     if f.finding is None and f.verdict is Verdict.INCONCLUSIVE:
@@ -119,7 +119,7 @@ def change_of(f: Judgement) -> str:
 
 
 def rule_of(f: Judgement) -> str:
-    """Since when a rule is as it is, and on which side of that day it was measured."""
+    """Say when a rule was fixed, and whether that was before the measurement."""
     if not f.measured_on:
         return say("Unchanged since {since}.", since=f.claim.since)
     if f.tests_its_rule:
@@ -143,12 +143,12 @@ def rule_of(f: Judgement) -> str:
 
 
 def in_words(verdict: Verdict) -> str:
-    """A verdict in the language that is spoken."""
+    """Return a verdict's word in the current language."""
     return translation(SHOWN[verdict].word)
 
 
 def place_in_words(places: str) -> str:
-    """Where in the notes, or in the book, a sentence stands."""
+    """Return a sentence's places in the notes or in the book."""
     found = []
     for place in places_of(places):
         if place.source == BOOK:
@@ -169,7 +169,7 @@ def place_in_words(places: str) -> str:
 
 
 def source_of(judged: Judgement) -> str:
-    """Who makes a claim, and where."""
+    """Return who makes a claim, and where."""
     if not judged.claim.at:
         return say("our own question")
     where = place_in_words(judged.claim.at)
@@ -181,7 +181,7 @@ def source_of(judged: Judgement) -> str:
 
 
 def range_in_words(holds: Range) -> str:
-    """The numbers for which a claim holds, in the language that is spoken."""
+    """Return the numbers for which a claim holds, in the current language."""
     low, high = holds.low, holds.high
     if low != high:
         low, high = (float(f"{end:.3g}") for end in (low, high))
@@ -189,14 +189,14 @@ def range_in_words(holds: Range) -> str:
 
 
 def effect_of(judged: Judgement, samples: bool = False) -> str:
-    """What was found, and on which devices if not the CPU; or why there is no number.
+    """Return the number, with its devices if not the CPU; or why there is no number.
 
     Args:
         judged: the judgement.
-        samples: whether it is said how many samples are behind the interval, and what it holds.
+        samples: whether to add the interval's level and its number of samples.
     """
     if judged.cases:
-        last = judged.cases[-1]  # all have as many samples
+        last = judged.cases[-1]  # all have the same number of samples
         found = zip(judged.claim.cases, judged.cases, strict=True)
         return say("; ").join(
             say(
@@ -220,7 +220,7 @@ def effect_of(judged: Judgement, samples: bool = False) -> str:
 
 
 def measured(judged: Judgement) -> str:
-    """The number with its unit and interval; nothing if there is none."""
+    """Return the number with its unit and interval; "" if there is none."""
     if judged.cases:
         return effect_of(judged)
     if judged.finding is None:
@@ -229,12 +229,12 @@ def measured(judged: Judgement) -> str:
 
 
 def in_brief(judged: Judgement) -> str:
-    """The number with its interval, each case's with its verdict, or why there is none."""
+    """Return the number (for cases, each number with its verdict), or why there is none."""
     if judged.cases:
         last = next((f for f in reversed(judged.cases) if f.finding), None)
         return say("; ").join(
             f"{SHOWN[f.verdict].sign} {measured(f)}" if f is last else verdict_and_number(f)
-            for f in judged.cases  # which all have one unit
+            for f in judged.cases  # all in the same unit
         )
     if need := judged.unmet:
         return say("needs {what}", what=localized(need.label))
@@ -242,16 +242,16 @@ def in_brief(judged: Judgement) -> str:
 
 
 def verdict_and_number(judged: Judgement) -> str:
-    """A judgement in a cell: its verdict's sign, and its number if there is one."""
+    """Return a table cell: the verdict's sign, and the number if there is one."""
     sign = SHOWN[judged.verdict].sign
     if judged.finding is None:
         return sign
-    percent = "%" if judged.unit.startswith("%") else ""  # all that is left of a unit
+    percent = "%" if judged.unit.startswith("%") else ""  # the only unit shown
     return f"{sign} {_with_interval(judged.finding, judged.claim.holds, percent)}"
 
 
 def _with_unit(number: str, unit: str) -> str:
-    """A number in its unit, which may stand around it: “速度为 … 倍”."""
+    """Return a number with its unit, which may enclose it: “速度为 … 倍”."""
     if "…" in unit:
         return unit.replace("…", number)
     if not unit:
@@ -260,7 +260,7 @@ def _with_unit(number: str, unit: str) -> str:
 
 
 def _with_interval(e: Finding, holds: Range, unit: str = "") -> str:
-    """A number in its unit, and its interval if it varies.
+    """Return a number with its unit, and its interval if it varies.
 
     The digits show on which side of the range's ends the interval lies.
     """
@@ -272,20 +272,20 @@ def _with_interval(e: Finding, holds: Range, unit: str = "") -> str:
 
 
 def _number(e: Finding, holds: Range = ANY) -> str:
-    """A number; one that is counted, as the whole number that it is."""
+    """Return a finding's number; a count is written whole."""
     if e.exact and float(e.value).is_integer():
         return number(int(e.value))
     return number(e, digits_beside(e, holds.low, holds.high))
 
 
 def _samples(e: Finding) -> str:
-    """How many samples are behind an interval, and with which chance it holds the median."""
+    """Return an interval's level (its chance to hold the median) and its number of samples."""
     over = {
         Over.STARTS: say("fresh processes"),
         Over.SEEDS: say("random seeds"),
         Over.CASES: say("cases"),
     }
     found = {"level": 100 * e.level, "count": e.n, "over": over[e.over or Over.STARTS]}
-    if widening(e.n):  # an assumption is behind its level, which is said at the number
+    if widening(e.n):  # its level rests on an assumption, so say it with the number
         return say("range of {count} {over}, widened to {level:.0f}%", **found)
     return say("{level:.1f}% interval over {count} {over}", **found)

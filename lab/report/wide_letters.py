@@ -1,9 +1,8 @@
-"""How wide Chinese letters are, for matplotlib, on machines that have no font with them.
+"""The width of Chinese letters, for matplotlib, on machines without a Chinese font.
 
-Figures keep their text as text, which a reader's own fonts draw; matplotlib only has to know how
-wide it will be. Its own font has no Chinese letters and would take them for narrow ones, so that
-labels would run out of their figures. The font made here has empty letters, as wide as they are
-high.
+Figures keep their text as text, which a reader's own fonts draw; matplotlib only has to know its
+width. Its own font has no Chinese letters and would take them for narrow ones, so that labels would
+overflow their figures. The font made here has empty letters, as wide as high.
 """
 
 import functools
@@ -16,14 +15,14 @@ from fontTools.ttLib.tables._g_l_y_f import Glyph
 from matplotlib import font_manager
 
 WIDE_LETTERS = "lab wide letters"
-EM = 1000  # of its own units
+EM = 1000  # font units
 # punctuation and kana, ideographs, full-width forms: wide ones by Unicode's East Asian Width
 BLOCKS = ((0x3000, 0x30FF), (0x4E00, 0x9FFF), (0xFF01, 0xFF60))
 
 
 @functools.cache
 def know_wide_letters() -> tempfile.TemporaryDirectory[str]:
-    """Have matplotlib know the font; the folder that it reads it from lasts as the process does."""
+    """Add the font to matplotlib; return its folder, which must last as long as the process."""
     folder = tempfile.TemporaryDirectory()
     for style, weight in (("Regular", 400), ("Bold", 700)):
         path = Path(folder.name) / f"{style}.ttf"

@@ -1,1 +1,1 @@
-"""What the tasks of `invoke` call."""
+"""The code behind the `invoke` tasks."""

@@ -1,7 +1,7 @@
 """Compare the results here with a commit's or a reference machine's: which changes are real?
 
-What a change amounts to is lab/results/diff.py's business. What is better or worse comes first,
-then metrics that changed in another way; `--all` shows the rest, `--stage` all of one stage.
+lab/results/diff.py judges each change. Findings that are better or worse come first, then metrics
+that changed in other ways; `--all` shows the rest, `--stage` everything of one stage.
 """
 
 from collections import Counter
@@ -23,28 +23,27 @@ from lab.results.stats import difference_interval, summarise
 from lab.tools.profiles import leaves
 from lab.tools.sides import Side, side_in, side_of_commit, side_of_reference
 
-IN_METRICS = (CHANGED, TOO_FEW)  # marks that are shown of metrics alone
-MOST_OF_A_KIND = 5  # params, facts, stages or verdicts that are named, unless all are asked for
+IN_METRICS = (CHANGED, TOO_FEW)  # marks that are shown for metrics only
+MOST_OF_A_KIND = 5  # params, facts, stages or verdicts listed without `--all`
 CONTRADICTIONS = ("confirmed -> refuted", "refuted -> confirmed")
 SAME = "the same"
-SETTINGS = ("dataset", "device_kind")  # conditions that neither params nor hardware tell
+SETTINGS = ("dataset", "device_kind")  # conditions that neither params nor hardware contain
 
 
 class ComparedFinding(NamedTuple):
-    """A finding of a stage or run that differs."""
+    """A finding of a stage or run that differs between the two sides."""
 
     folder: str
     change: Change
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """Its cells in the table."""
         name, old, new, _ = self.change
         return self.folder, name, in_a_cell(old), in_a_cell(new), amount(self.change)
 
 
 def amount(change: Change) -> str:
-    """Return what a change amounts to: better by 0.9 points (0.5 to 1.2)."""
+    """Return the change in words, such as "better by 0.9 points (0.5 to 1.2)"."""
     _, old, new, mark = change
     if mark not in JUDGED or old is None or new is None or old.exact or "times" in old.unit:
         return mark
@@ -57,9 +56,9 @@ def amount(change: Change) -> str:
 
 
 def speeds(old: Mapping[str, Taken], new: Mapping[str, Taken]) -> list[str]:
-    """A line on how fast the machine was on each side, by the medians over the stages' readings.
+    """Return a line on the machine's own speed on each side: medians over the stages' readings.
 
-    Only of stages that were measured anew: the same readings on both sides are one measurement.
+    Stages with the same readings on both sides were measured only once and do not count.
     """
     shown = []
     for (unit, names), what in zip(SPEEDS.items(), ("product", "copy"), strict=True):
@@ -76,7 +75,7 @@ def speeds(old: Mapping[str, Taken], new: Mapping[str, Taken]) -> list[str]:
 
 
 def differences(old: Side, new: Side, in_full: bool) -> list[str]:
-    """What differs beside the findings, a line for each kind."""
+    """Return what else differs besides the findings, one line for each kind."""
     both = {f: (old.taken[f], taken) for f, taken in new.taken.items() if f in old.taken}
     settings = [
         f"{folder}.{each}"
@@ -101,13 +100,13 @@ def differences(old: Side, new: Side, in_full: bool) -> list[str]:
 
 
 def changed(old: Side, new: Side) -> list[ComparedFinding]:
-    """The findings that differ, those that are better or worse first."""
+    """Return the findings that differ, the better or worse ones first."""
     rows = [row for folder in new.taken if folder in old.taken for row in _rows(folder, old, new)]
     return sorted(rows, key=lambda row: (row.change.mark not in JUDGED, -row.change.size))
 
 
 def _rows(folder: str, old: Side, new: Side) -> Iterator[ComparedFinding]:
-    """The findings of a stage that differ; times of other numbers of images are not judged."""
+    """Yield a stage's findings that differ; times for different image counts are not judged."""
     before, after = (_images(side, folder) for side in (old, new))
     for change in diff(old.taken[folder], new.taken[folder]):
         found = change.old or change.new
@@ -117,7 +116,7 @@ def _rows(folder: str, old: Side, new: Side) -> Iterator[ComparedFinding]:
 
 
 def _images(side: Side, folder: str) -> int | None:
-    """How many images a stage or run trains on; None if it does not say."""
+    """Return how many images a stage or run trains on; None if it does not say."""
     key = "train_images"
     return side.taken[folder].conditions.get(key) or side.params.get(f"{folder}.{key}")
 
@@ -128,16 +127,16 @@ def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 
 def _turned(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
-    """The verdicts on claims of both sides that differ, those that contradict each other first."""
+    """Return the verdicts that differ, for claims of both sides, contradictions first."""
     found = _changes({k: old[k] for k in old if k in new}, {k: new[k] for k in new if k in old})
     return sorted(found, key=lambda each: not each.endswith(CONTRADICTIONS))
 
 
 def of_stage(stage: str, side: Side) -> Side:
-    """The results of one stage alone, or of a run as train@NAME.
+    """Return the side with the results of only one stage, or of one run (train@NAME).
 
     Raises:
-        ParamsError: there are none.
+        ParamsError: there are no such results.
     """
     folders = {folder.replace("/", "@"): folder for folder in side.taken}
     if stage not in folders:
@@ -150,7 +149,6 @@ def of_stage(stage: str, side: Side) -> Side:
 
 
 def unchanged(old: Side, new: Side) -> Iterator[ComparedFinding]:
-    """The findings that are the same on both sides."""
     for folder in new.taken.keys() & old.taken.keys():
         differ = {change.name for change in diff(old.taken[folder], new.taken[folder])}
         for name, found in new.taken[folder].findings.items():
@@ -159,18 +157,18 @@ def unchanged(old: Side, new: Side) -> Iterator[ComparedFinding]:
 
 
 def counts_here(row: ComparedFinding) -> bool:
-    """Whether a row is shown unless all are asked for."""
+    """Return whether a row is shown without `--all`."""
     return row.change.mark in JUDGED or (row.change.mark in IN_METRICS and is_metric(row))
 
 
 def is_metric(row: ComparedFinding) -> bool:
-    """Whether it is one of the few numbers that its stage has in metrics.json."""
+    """Return whether the finding is one of the few in its stage's metrics.json."""
     derivation = derivation_of(row.folder.split("/")[0])
     return derivation is not None and row.change.name in derivation.METRICS
 
 
 def notes(shown: Sequence[ComparedFinding], left: Sequence[ComparedFinding]) -> Iterator[str]:
-    """What the marks do not say, and how many rows are left out by their marks."""
+    """Yield an explanation of "too few samples", and the count of omitted rows by mark."""
     few = [row.change.new for row in shown if row.change.mark == TOO_FEW]
     if few:
         of_seeds = any(found and found.over is Over.SEEDS for found in few)
@@ -184,16 +182,16 @@ def notes(shown: Sequence[ComparedFinding], left: Sequence[ComparedFinding]) -> 
 def show(
     rev: str = "HEAD", reference: str = "", md: bool = False, in_full: bool = False, stage: str = ""
 ) -> None:
-    """Print what differs: params, hardware, verdicts, and findings with what a change amounts to.
+    """Print what differs: params, hardware, verdicts, and findings with the size of the change.
 
     Args:
         rev: the commit to compare with.
-        reference: the name of one to compare with instead.
-        md: as Markdown.
-        in_full: everything that differs.
-        stage: all findings of this one, or of a run as train@NAME, also those that are the same.
+        reference: the name of a reference to compare with instead.
+        md: print Markdown.
+        in_full: print everything that differs.
+        stage: a stage, or a run as train@NAME: print all its findings, also unchanged ones.
     """
-    here, lines = side_in(Path()), []  # first: what is damaged here is said
+    here, lines = side_in(Path()), []  # first, so that damage here is reported
     if stage:
         here = of_stage(stage, here)
     if reference:
@@ -223,5 +221,5 @@ def show(
         *notes(shown, left),
     ]
     printed = "\n".join(text) or f"nothing differs from {reference or rev}"
-    # a stranger's reference or commit does not control the terminal
+    # escape control characters: a reference or commit may come from a stranger
     print("".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in printed))

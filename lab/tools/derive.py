@@ -1,8 +1,7 @@
-"""Write each stage's metrics.json anew from its rows: `invoke derive`.
+"""Rewrite each stage's metrics.json from its rows: `invoke derive`.
 
-For whoever changed how a number is derived. DVC would measure again: it takes another metrics.json
-for a result to be brought back. So `dvc commit` accepts what changed, of stages of which nothing
-else changed.
+Use it after changing how a number is derived. DVC would measure again, since it wants the old
+metrics.json back. So `dvc commit` accepts the new one where nothing else of the stage changed.
 """
 
 import itertools
@@ -17,11 +16,11 @@ from lab.core.files import METRICS, REPORTS, ROWS
 from lab.results.derived import derivation_of, write_metrics
 
 log = logging.getLogger(__name__)
-logging.getLogger("dvc").setLevel(logging.WARNING)  # it tells of each lock file that it writes
+logging.getLogger("dvc").setLevel(logging.WARNING)  # it logs each lock file that it writes
 
 
 def rewrite(reports: Path = REPORTS) -> list[Path]:
-    """Write the metrics that follow from the rows under `reports`; returns those that changed.
+    """Write the metrics that follow from the rows under `reports`; return the files that changed.
 
     Raises:
         DataError: rows are damaged.
@@ -40,13 +39,13 @@ def rewrite(reports: Path = REPORTS) -> list[Path]:
 
 
 def accept(changed: list[Path]) -> None:
-    """Have DVC take changed metrics for results of the stages that have no other change."""
+    """Commit changed metrics to DVC as results, for stages that have no other change."""
     with Repo() as repo:
         for path in changed:
             stage = path.parent.relative_to(REPORTS).as_posix().replace("/", "@")
             if any(what != path.as_posix() for what in _changes(repo.status([stage]))):
                 log.warning(
-                    "%s: changed in other ways, too; `invoke repro --stage %s`", stage, stage
+                    "%s: changed in other ways as well; `invoke repro --stage %s`", stage, stage
                 )
             else:
                 repo.commit(stage, force=True, allow_missing=True)
@@ -54,7 +53,7 @@ def accept(changed: list[Path]) -> None:
 
 
 def _changes(status: Mapping[str, Sequence[Any]]) -> Iterator[str]:
-    """The paths and params that DVC finds changed; weights that were not brought here are none."""
+    """Yield the paths and params that DVC finds changed, but not weights missing from the cache."""
     for each in itertools.chain(*status.values()):
         if isinstance(each, str):  # such as "changed command"
             yield each
@@ -64,7 +63,7 @@ def _changes(status: Mapping[str, Sequence[Any]]) -> Iterator[str]:
 
 
 def derive() -> None:
-    """Write the metrics that follow from the rows, and accept those that changed."""
+    """Rewrite all metrics from the rows, and have DVC accept the changed ones."""
     if changed := rewrite():
         accept(changed)
     else:

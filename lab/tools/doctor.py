@@ -1,10 +1,10 @@
 """Reports what is wrong with this installation and the command that fixes it.
 
 One line per finding: `ok`, `note` (worth knowing), `warn` (works, but) or `FAIL`. The exit code is
-that of the first failure. `--fix` clears the locks of a DVC that was killed; all else stays.
+that of the first failure. `--fix` only clears the locks of a DVC that was killed.
 """
 
-# Imported here are only the standard library and what needs no more than that: the doctor also runs
+# Import only the standard library here, and modules that need nothing else: the doctor also runs
 # where packages are missing and where torch crashes.
 import os
 import re
@@ -28,23 +28,23 @@ from lab.core.errors import LabError, MachineError
 PYTHONS = ((3, 11), (3, 14))  # the oldest and the newest
 INTERPRETER = shlex.quote(sys.executable)
 PIP = f"{INTERPRETER} -m pip install"
-if not find_spec("pip"):  # as in an environment of uv's
+if not find_spec("pip"):  # uv's environments have none
     PIP = f"uv pip install --python {INTERPRETER}"
 INSTALL = f"{PIP} -e . -c constraints.txt"
 FIX = "invoke doctor --fix"
 CHOWN = "sudo chown -R $USER . && chmod -R u+rwX ."
-DVC_FIXES = {  # by what DVC complains of
-    "not a git repository": "git init",  # as where the project was downloaded as a ZIP
+DVC_FIXES = {  # by words in DVC's complaint
+    "not a git repository": "git init",  # the project was downloaded as a ZIP
     "dvc.lock": "git checkout HEAD -- dvc.lock",
-    "config file": "head .dvc/config .dvc/config.local ~/.config/dvc/config",  # one of them
-    "tmp/dvc": "export DVC_SITE_CACHE_DIR=$HOME/.cache/dvc-site",  # where /var/tmp/dvc is another's
+    "config file": "head .dvc/config .dvc/config.local ~/.config/dvc/config",  # one is wrong
+    "tmp/dvc": "export DVC_SITE_CACHE_DIR=$HOME/.cache/dvc-site",  # /var/tmp/dvc is another user's
 }
 GPU_FIELDS = (
     *("index", "compute_mode", "utilization.gpu", "memory.used", "memory.total"),
     "clocks_event_reasons.active",
 )
 THROTTLED = 0xEC  # NVML's bits for clocks held down by power or heat, not by idling or a setting
-BUSY_PERCENT = 20  # of a GPU's time that others use: above, times decide nothing
+BUSY_PERCENT = 20  # of a GPU's time; if others use more, times decide nothing
 BUSY_MEMORY = 0.1  # of a GPU's memory
 NEEDS_REBOOT = ("does not answer", "version mismatch", "is lost")  # in nvidia-smi's complaints
 TORCH_TIMEOUT_S = 300  # gigabytes of libraries, perhaps from a slow disk
@@ -55,7 +55,7 @@ TRY_TORCH = ("-m", "lab.tools.try_gpus")
 class Check:
     level: Literal["ok", "note", "warn", "FAIL", "fixed"]
     text: str
-    fix: str = ""  # the command that fixes it
+    fix: str = ""  # the command that fixes the problem
     exit_code: int = MachineError.exit_code  # the doctor's, if this is the first failure
     repair: Callable[[], str] | None = None  # for `--fix`; returns what it did
 
@@ -86,7 +86,7 @@ def python() -> Iterator[Check]:
 
 
 def packages() -> Iterator[Check]:
-    """Every dependency is installed, in the range that pyproject.toml or torchvision gives."""
+    """Check that every dependency is installed, within pyproject.toml's or torchvision's range."""
     from packaging.requirements import Requirement
 
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -106,7 +106,7 @@ def packages() -> Iterator[Check]:
 
 
 def _torchs_for_torchvision() -> list[str]:
-    """The versions of torch that the installed torchvision was built for, as a requirement."""
+    """Return the torch requirement of the installed torchvision."""
     try:
         return [each for each in requires("torchvision") or () if re.match(r"torch\b", each)]
     except PackageNotFoundError:
@@ -114,7 +114,7 @@ def _torchs_for_torchvision() -> list[str]:
 
 
 def params() -> Iterator[Check]:
-    """params.yaml has what all stages read; every mistake is a finding."""
+    """Check that params.yaml has what all stages read; every mistake is a finding."""
     from lab.core.params import PARAMS_FILE
     from lab.tools.profiles import check_params
 
@@ -122,7 +122,7 @@ def params() -> Iterator[Check]:
 
 
 def merge() -> Iterator[Check]:
-    """No merge is left half done."""
+    """Check that no merge is left half done."""
     command = ["git", "diff", "--name-only", "--diff-filter=U"]
     found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split("\n")
     if files := [name for name in found if name]:
@@ -134,7 +134,7 @@ def merge() -> Iterator[Check]:
 
 
 def dvc() -> Iterator[Check]:
-    """DVC reads the pipeline, and it and the stages can write where they do."""
+    """Check that DVC reads the pipeline, and that it and the stages can write their folders."""
     from lab.tools.pipeline import environment
 
     command = [sys.executable, "-m", "dvc", "dag"]
@@ -167,19 +167,19 @@ def dvc() -> Iterator[Check]:
     states = {path: path.lstat() for folder in own for path in folder.rglob("*")}
     me = os.geteuid()
     closed = [p for p, s in states.items() if s.st_uid != me or not s.st_mode & stat.S_IRUSR]
-    if closed and me:  # root may do all
+    if closed and me:  # root may read everything
         text = f"{len(closed)} files are another user's or not to be read, such as {closed[0]}"
         yield Check("warn", text, CHOWN)
 
 
 def dvc_busy() -> Iterator[Check]:
-    """No DVC that was killed keeps others from working."""
+    """Check that no killed DVC blocks others."""
     from lab.tools.dvc_files import RWLOCK, clear_stale_dvc_locks, lock_holders, running
 
     def clear() -> str:
         if not clear_stale_dvc_locks():
             raise MachineError("a DVC runs here by now")
-        return f"deleted {RWLOCK}, which DVC makes anew"
+        return f"deleted {RWLOCK}, which DVC makes again"
 
     try:
         holders = lock_holders()
@@ -195,7 +195,7 @@ def dvc_busy() -> Iterator[Check]:
 
 
 def data() -> Iterator[Check]:
-    """The data sets are here, undamaged and not synthetic."""
+    """Check that the data sets are here, undamaged and not synthetic."""
     from lab.data import datasets, sources
 
     sources.check_places()
@@ -214,14 +214,14 @@ def data() -> Iterator[Check]:
 
 
 def processes() -> Iterator[Check]:
-    """The processes of a run reach each other."""
+    """Check that the processes of a run reach each other."""
     from lab.core.loopback import check_loopback
 
     yield Check("ok", f"processes meet on the interface {check_loopback()}")
 
 
 def gpus() -> Iterator[Check]:
-    """The driver answers, and others leave the GPUs to the lab."""
+    """Check that the driver answers and that nobody else uses the GPUs."""
     from lab.machine.gpus.driver import NoAnswerError, query
 
     if not _has_gpu_tool():
@@ -246,7 +246,7 @@ def _gpu_state(gpu: dict[str, str]) -> Iterator[Check]:
     if mode.startswith(("Exclusive", "Prohibited")):
         yield Check(
             "FAIL",
-            f"GPU {index} is in mode {mode}, expected Default: several processes use it at once",
+            f"GPU {index} is in mode {mode}, expected Default: several processes share it",
             f"sudo nvidia-smi -i {index} -c DEFAULT",
         )
     busy, used, total = (
@@ -269,7 +269,7 @@ def _gpu_state(gpu: dict[str, str]) -> Iterator[Check]:
 
 
 def _number(text: str) -> float:
-    """A number, or 0 for what this GPU does not report: [N/A], [Not Supported]."""
+    """Return a number, or 0 for what this GPU does not report: [N/A], [Not Supported]."""
     try:
         return float(text)
     except ValueError:
@@ -277,7 +277,7 @@ def _number(text: str) -> float:
 
 
 def torch() -> Iterator[Check]:
-    """Torch imports, computes on each GPU and copies between them (lab/tools/try_gpus.py)."""
+    """Check that torch imports, computes on each GPU and copies between them (try_gpus.py)."""
     command = [sys.executable, *TRY_TORCH]
     try:
         ended = subprocess.run(
@@ -311,7 +311,7 @@ CHECKS = (python, packages, params, merge, dvc, dvc_busy, data, processes, gpus,
 
 
 def run_check(check: Callable[[], Iterator[Check]]) -> Iterator[Check]:
-    """What a check yields; an exception in it is a failure."""
+    """Yield what a check yields; turn an exception in it into a failure."""
     try:
         yield from check()
     except LabError as error:
@@ -324,11 +324,11 @@ def run_check(check: Callable[[], Iterator[Check]]) -> Iterator[Check]:
 
 
 def doctor(fix: bool = False, in_short: bool = False) -> int:
-    """Run all checks, print what they find, repair it if `fix`, and return the exit code.
+    """Run all checks, print their findings, and return the exit code.
 
     Args:
-        fix: what can be repaired.
-        in_short: print only what is not as it should be.
+        fix: repair what can be repaired.
+        in_short: print only problems.
     """
     left = []
     for check in CHECKS:

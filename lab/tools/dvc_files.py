@@ -1,4 +1,4 @@
-"""The table in which DVC notes what it is doing, so that others wait."""
+"""DVC's lock table, in which each DVC notes what it is doing so that others wait."""
 
 import json
 from pathlib import Path
@@ -6,12 +6,12 @@ from pathlib import Path
 import psutil
 from filelock import FileLock, Timeout
 
-RWLOCK = Path(".dvc/tmp/rwlock")  # the table of who reads and writes which path
+RWLOCK = Path(".dvc/tmp/rwlock")  # the readers and writers of each path
 RWLOCK_GUARD = Path(".dvc/tmp/rwlock.lock")  # held while DVC changes the table
 
 
 def lock_holders() -> dict[int, str]:
-    """The commands in DVC's lock table by PID, whether or not they still run.
+    """Return the commands in DVC's lock table by PID, whether or not they still run.
 
     Raises:
         ValueError: the table is damaged.
@@ -28,7 +28,7 @@ def lock_holders() -> dict[int, str]:
 
 
 def running() -> dict[int, str]:
-    """The commands in DVC's lock table by PID that run; none if it is damaged."""
+    """Return the running commands in DVC's lock table by PID; none if it is damaged."""
     try:
         return {pid: command for pid, command in lock_holders().items() if is_dvc(pid)}
     except ValueError:
@@ -36,7 +36,7 @@ def running() -> dict[int, str]:
 
 
 def is_dvc(pid: int) -> bool:
-    """True if the process runs and is DVC, not a zombie or a later process with the same PID."""
+    """Return whether the PID is a running DVC, not a zombie or a later process that reuses it."""
     try:
         return any("dvc" in word for word in psutil.Process(pid).cmdline())
     except psutil.AccessDenied:  # another user's
@@ -46,10 +46,10 @@ def is_dvc(pid: int) -> bool:
 
 
 def clear_stale_dvc_locks() -> bool:
-    """Delete DVC's lock table if it is damaged or names only dead processes; True if it was.
+    """Delete DVC's lock table if it is damaged or names only dead processes; return whether it was.
 
-    DVC itself forgets dead processes, but not zombies (in a container whose first process reaps
-    none) and not PIDs that other processes have by now (in a container that was restarted).
+    DVC itself drops dead processes, but neither zombies (in a container whose first process reaps
+    none) nor PIDs that other processes have by now (in a restarted container).
     """
     if not RWLOCK.exists():
         return False

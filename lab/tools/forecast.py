@@ -1,6 +1,6 @@
-"""Say how long `dvc repro` will take here, before it starts, by DVC's own graph.
+"""Forecast how long `dvc repro` will take here, from DVC's own graph.
 
-A stage that was timed here with such params takes that time; any other takes what it took in the
+A stage that was timed here with the same params takes that time; any other takes its time in the
 committed run, scaled to this machine (lab/core/stage_times.py).
 """
 
@@ -33,22 +33,24 @@ from lab.machine.speed import seconds_of_work
 from lab.tools.profiles import LAPTOP, check_params, in_use
 
 FACTS = "import json; from lab.machine.hardware import facts; print(json.dumps(facts()))"
-GONE = "deleted"  # what `dvc status` says of a dep that the stage before will make
+GONE = "deleted"  # `dvc status` for a dep that an upstream stage will make
 
 
 class Plan(NamedTuple):
-    """The stages that will run, in DVC's order, and whether all that the machine decides will."""
+    """The stages that will run, in DVC's order; `is_whole`: the probe's whole downstream runs."""
 
     stages: Sequence[str]
     is_whole: bool
 
 
 def foretell(targets: Sequence[str], force: bool) -> Plan | None:
-    """Print how long the stages that will run take here, or why DVC cannot say which: None.
+    """Print how long the stages that will run take here, and return the plan.
+
+    If DVC cannot make a plan, print why and return None.
 
     Args:
         targets: stages, or runs as train@NAME; all if empty.
-        force: the targets run in any case, with what follows from them.
+        force: run the targets and everything downstream in any case.
 
     Raises:
         ParamsError: params.yaml has mistakes, or there is no such stage or run. DVC would delete
@@ -77,10 +79,10 @@ def foretell(targets: Sequence[str], force: bool) -> Plan | None:
 
 
 def will_run(repo: Repo, targets: Sequence[str], force: bool) -> list[str]:
-    """The stages that `dvc repro` of the targets, or of all, is to run, in its order.
+    """Return the stages that `dvc repro` of the targets, or of all, will run, in its order.
 
-    What follows from a stage counts as well, except for the probe's facts and the data, which come
-    out as they were on the same machine.
+    Stages downstream of a changed one count as well, except after the probe and the fetch, whose
+    outputs stay the same on the same machine.
     """
     collect = repo.stage.collect
     collected = [stage for target in targets for stage in collect(target)] or collect()
@@ -95,23 +97,23 @@ def will_run(repo: Repo, targets: Sequence[str], force: bool) -> list[str]:
 
 
 def planned(repo: Repo, names: Collection[str], downstream: bool = False) -> list[str]:
-    """DVC's plan for stages: with all that they need, or with all that follows from them."""
+    """Return DVC's plan for stages: with everything upstream, or with everything downstream."""
     graph = repo.index.graph
     stages = [stage for stage in graph if stage.addressing in names]
     return [stage.addressing for stage in plan_repro(graph, stages, downstream=downstream)]
 
 
 def _is_reason(reason: str | Mapping[str, Any]) -> bool:
-    """All but deps that are gone: a stage before this one brings them back as they were."""
+    """Return True unless only missing deps changed: an upstream stage restores them."""
     if isinstance(reason, str) or "changed deps" not in reason:
         return True
     return any(found != GONE for found in reason["changed deps"].values())
 
 
 def _machine_changed() -> bool:
-    """Whether the machine's facts are others than those in reports/hardware.json.
+    """Return whether the machine's facts differ from those in reports/hardware.json.
 
-    They come from a process that ends: who has asked GPUs may keep memory of them.
+    A separate process reads them: one that has queried GPUs may hold memory on them.
     """
     ended = subprocess.run([sys.executable, "-c", FACTS], capture_output=True, check=False)
     if ended.returncode:
@@ -131,10 +133,10 @@ def check_target(target: str, stages: Collection[str]) -> None:
 
 
 def keep_as_committed() -> None:
-    """Make this machine's times those of the committed run, whose profile is `laptop`.
+    """Write this machine's times as the committed run's, if params.yaml is the `laptop` profile.
 
-    `foretell` timed the fixed work before the run, and this times it after the run: the mean
-    belongs to the stages in between, also where the machine became slower.
+    The fixed work is timed before the run (`foretell`) and after it (here); the mean belongs to
+    the stages in between, even if the machine slowed down.
     """
     if in_use() == LAPTOP:
         own, params = read_times(OWN), read_yaml(PARAMS_FILE)

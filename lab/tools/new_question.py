@@ -1,8 +1,7 @@
 """Write a new question: `invoke new NAME --book SECTION --question QUESTION`.
 
-`question_templates/` holds a whole stage that trains LeNet in two variants, a sample for each seed,
-with a figure and a claim. What is left to write is the experiment, and the texts, where `TODO` says
-so.
+`question_templates/` holds a whole stage that trains LeNet in two variants, one sample per seed,
+with a figure and a claim. `TODO` marks what is left to write: the experiment and the texts.
 """
 
 import json
@@ -23,11 +22,11 @@ TEMPLATES = Path(__file__).with_name("question_templates")
 
 
 def write_question(name: str, book: str, question: str) -> None:
-    """Write a stage's folder and its entries elsewhere; print which files, and what comes next.
+    """Write a stage's folder and its entries elsewhere; print the files and the next steps.
 
     Raises:
-        ParamsError: a name that is no Python module's or is taken, no section of the
-            book, or no question in plain words.
+        ParamsError: the name is no module name or is taken, the book has no such section, or
+            the question is empty or has characters that YAML or a table cannot hold.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ParamsError(f"{name!r}: expected a name of small letters, such as gradient_clipping")
@@ -77,7 +76,7 @@ def write_question(name: str, book: str, question: str) -> None:
 
 
 def words_for(name: str, book: str, question: str) -> dict[str, str]:
-    """What the templates leave open."""
+    """Return the values of the templates' placeholders."""
     taken = {claim.id for claim in ledger()}
     return {
         "name": name,
@@ -92,12 +91,11 @@ def words_for(name: str, book: str, question: str) -> dict[str, str]:
 
 
 def filled_in(template: str, words: Mapping[str, str]) -> str:
-    """A template with the words of a question."""
     return Template((TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")).substitute(words)
 
 
 def _with_line(file: str, start: str, line: str) -> str:
-    """A file's text with a line after the one that holds `start`."""
+    """Return a file's text with `line` inserted after the first line that contains `start`."""
     text = Path(file).read_text(encoding="utf-8")
     found = next(each for each in text.splitlines(keepends=True) if start in each)
     return text.replace(found, found + line, 1)

@@ -1,8 +1,8 @@
 """Run DVC as `invoke` does: with a forecast, and its stages' exit codes.
 
-DVC has a process of its own, and its stages end with it. In the process of `invoke`, a signal would
-have to be passed on to a stage that may have had it already, as from a terminal's Ctrl-C, and a
-second one cuts a command short.
+DVC runs in its own process, and its stages end with it. Inside `invoke`, a signal would have to be
+passed on to a stage that may have had it already (a terminal's Ctrl-C), and a second signal cuts a
+command short.
 """
 
 import contextlib
@@ -25,25 +25,25 @@ from lab.results.documents import disturbed_stages
 from lab.tools.dvc_files import clear_stale_dvc_locks, running
 
 CRASHED = 1  # DVC's exit code with a traceback
-FAILED = 255  # DVC's exit code for a stage that failed, whatever the stage's own
-GRACE_S = 1.0  # in which DVC may end by the signal that ends this process
+FAILED = 255  # DVC's exit code for a failed stage, whatever the stage's own
+GRACE_S = 1.0  # for DVC to end by the signal that ends this process
 
 
 @contextlib.contextmanager
 def environment() -> Iterator[None]:
-    """Have what DVC and its stages need in the environment; afterwards it is the user's again."""
+    """Set the environment variables that DVC and its stages need; restore the user's afterwards."""
     before = dict(os.environ)
     own = Path(sys.executable).parent
     os.environ["PATH"] = f"{own}{os.pathsep}{os.environ.get('PATH', '')}"
-    os.environ["SHELL"] = "/bin/sh"  # by which DVC runs stages; a service's own runs nothing
-    os.environ.pop("DVC_STAGE", None)  # of another pipeline, in whose stage this runs
-    os.environ.pop("PYTHONWARNINGS", None)  # as errors, perhaps, and DVC's packages warn
+    os.environ["SHELL"] = "/bin/sh"  # DVC runs stages with it; a service's shell runs nothing
+    os.environ.pop("DVC_STAGE", None)  # set if this runs inside a different pipeline's stage
+    os.environ.pop("PYTHONWARNINGS", None)  # could turn the warnings of DVC's packages into errors
     if sys.warnoptions:
         warnings.simplefilter("ignore")
     try:
         getpass.getuser()
-    except (KeyError, OSError):  # the second from Python 3.13 on
-        os.environ["USER"] = str(os.getuid())  # a container's user has a number and no name
+    except (KeyError, OSError):  # OSError since Python 3.13
+        os.environ["USER"] = str(os.getuid())  # a container's user may have no name
     try:
         yield
     finally:
@@ -52,13 +52,13 @@ def environment() -> Iterator[None]:
 
 
 def foretell_and_repro(targets: Sequence[str] = (), force: bool = False) -> int:
-    """Say how long `dvc repro` will take, and run it; each stage says where the run stands.
+    """Print how long `dvc repro` will take, run it, and return its exit code.
 
     Args:
         targets: stages, or runs as train@NAME; all if empty.
-        force: run the targets and what follows from them although nothing changed.
+        force: run the targets and everything downstream although nothing changed.
     """
-    from lab.tools.forecast import foretell, keep_as_committed  # which import DVC
+    from lab.tools.forecast import foretell, keep_as_committed  # these import DVC
 
     _clear(ERROR_FILE)
     plan = foretell(targets, force)
@@ -72,7 +72,7 @@ def foretell_and_repro(targets: Sequence[str] = (), force: bool = False) -> int:
 
 
 def remeasure_disturbed() -> int:
-    """Measure again the stages whose times decide nothing."""
+    """Measure again the stages with times that decide nothing, and return the exit code."""
     if found := disturbed_stages(REPORTS):
         return foretell_and_repro(found, force=True)
     print("all times that are here count; nothing to measure again")
@@ -80,10 +80,10 @@ def remeasure_disturbed() -> int:
 
 
 def repro(*words: str) -> int:
-    """Run `dvc repro`; the failed stage's own exit code, or FAILED where no stage says why.
+    """Run `dvc repro`; return the failed stage's exit code, or FAILED if no stage says why.
 
     Raises:
-        MachineError: another DVC runs here, which this one would stop at its next stage.
+        MachineError: a DVC runs here already, which this one would stop at its next stage.
         SpaceError: a stage was killed.
     """
     _clear(ERROR_FILE)
@@ -100,13 +100,13 @@ def repro(*words: str) -> int:
 
 
 def _clear(path: Path) -> None:
-    """Delete what an earlier run left, and locks of a killed DVC, for which this one would wait."""
+    """Delete an earlier run's file, and a killed DVC's locks, on which this one would wait."""
     try:
         path.unlink(missing_ok=True)
         clear_stale_dvc_locks()
     except OSError as error:
         raise MachineError(
-            f"{error.filename}: cannot be deleted ({error.strerror}); mend the permissions, or work"
+            f"{error.filename}: cannot be deleted ({error.strerror}); fix the permissions, or work"
             " in a copy that is yours"
         ) from None
 

@@ -1,7 +1,7 @@
-"""What does a trained run see in a picture? `invoke predict PICTURE`.
+"""Classify a picture with a trained run: `invoke predict PICTURE`.
 
-The picture is brought into Fashion-MNIST's form: grey, 28 x 28, a light garment on black that fills
-the longer side and stands in the middle of the other. Small things apart from it are left out.
+The picture is converted to Fashion-MNIST's form: grey, 28 x 28, a light garment on black that fills
+the longer side and is centred along the shorter one. Small separate things are cropped away.
 """
 
 import logging
@@ -23,15 +23,15 @@ from lab.training.checkpoints import tensors_in
 from lab.training.run_params import TrainParams
 
 WEIGHTS = Path("models")
-UNSURE = 0.6  # with a lower probability the net is often wrong
-# no others: opening an EPS file runs the PostScript in it
+UNSURE = 0.6  # below this probability the net is often wrong
+# only these: opening an EPS file runs the PostScript in it
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
 KINDS = "PNG, JPEG, GIF, WebP or BMP file"
 SIDE = max(IMAGE_SHAPE)
 LEAST_CONTRAST = 10  # levels of 255 between a garment and its background
-TRIFLE = 0.2  # of the weight of the heaviest part: lighter ones are text, dust or a stamp
-MOST_LEFT_OUT = 0.01  # of what differs from the background, without a word
-NOISE = 20  # levels of 255 that a background may have once the contrast is stretched
+TRIFLE = 0.2  # of the heaviest part's weight: lighter parts are text, dust or a stamp
+MOST_LEFT_OUT = 0.01  # of what differs from the background, without a warning
+NOISE = 20  # levels of 255 that count as background once the contrast is stretched
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class _RunConditions(Document):
 def predict(picture: Path, run: str = "") -> None:
     """Print the classes of a picture, the most likely first.
 
-    If no run is named, the most accurate of those that are trained here answers.
+    If no run is named, the most accurate run that is trained here answers.
     """
     runs = list(load(_Params).train.runs)
     trained = [each for each in runs if (WEIGHTS / f"{each}.pt").exists()]
@@ -67,20 +67,20 @@ def predict(picture: Path, run: str = "") -> None:
 
 
 def _accuracy(run: str) -> float:
-    """On the test images, in percent; 0 for a run whose results do not say."""
+    """Return a run's test accuracy in percent; 0 if its results do not say."""
     metrics = REPORTS / "train" / run / METRICS
     return read_json(metrics).get("test_accuracy_percent", 0) if metrics.exists() else 0
 
 
 def load_net(name: str) -> nn.Module:
-    """The trained net of a run, in evaluation mode, for uint8 images (n, 28, 28).
+    """Return a run's trained net, in evaluation mode, for uint8 images (n, 28, 28).
 
     Raises:
-        CheckpointError: the run has not been trained here yet, or its weights are damaged or others
-            than its results tell of.
+        CheckpointError: the run has not been trained here yet, or its weights are damaged or not
+            the ones that its results name.
         DataError: its results are damaged.
     """
-    again = f"`invoke train {name}` makes it anew"
+    again = f"`invoke train {name}` makes it again"
     conditions, path = REPORTS / "train" / name / CONDITIONS, WEIGHTS / f"{name}.pt"
     for file in (conditions, path):
         if not file.exists():
@@ -89,7 +89,7 @@ def load_net(name: str) -> nn.Module:
     try:
         content = path.read_bytes()
         if sha256(content)[:16] != run["weights_sha256"]:
-            raise ValueError(f"not the weights that {conditions} tells of")
+            raise ValueError(f"not the weights that {conditions} names")
         net = MODELS[run["net"]](torch.Generator())
         net.load_state_dict(tensors_in(content))
     except (OSError, ValueError, TypeError, RuntimeError) as error:
@@ -101,21 +101,21 @@ def read_picture(path: Path) -> np.ndarray:
     """Read a picture file as one uint8 image (28, 28): a light garment on black.
 
     Raises:
-        DataError: missing, or not a picture, or nothing differs from its edge.
+        DataError: the file is missing or not a picture, or nothing differs from its edge.
     """
     levels = np.asarray(_grey(path), dtype=float)
-    # a garment may reach the edge here and there
+    # the median, since a garment may reach the edge here and there
     background = np.median([*levels[0], *levels[-1], *levels[:, 0], *levels[:, -1]])
-    sign = 1 if levels.mean() >= background else -1  # of a garment lighter than its background
+    sign = 1 if levels.mean() >= background else -1  # 1: the garment is lighter than its background
     garment = (sign * (levels - background)).clip(min=0)
     if garment.max() < LEAST_CONTRAST:
         raise DataError(f"{path}: all of it has one colour; give a picture of a garment")
     image = Image.fromarray((garment * (255 / garment.max())).round().astype(np.uint8))
     seen = np.asarray(image.filter(ImageFilter.MedianFilter(5)), dtype=int)  # without specks
     seen = np.where(seen > NOISE, seen, 0)
-    if max(image.size) > SIDE and seen.any():  # or it is drawn in lines as thin as specks
+    if max(image.size) > SIDE and seen.any():  # not if drawn in lines as thin as specks
         rows = slice(None)
-        for _ in range(2):  # what stands above or below goes first, then what it was as wide as
+        for _ in range(2):  # the second pass drops columns that only the rows now cut off had held
             columns = _extent(seen[rows].sum(0))
             rows = _extent(seen[:, columns].sum(1))
         image = image.crop((columns.start, rows.start, columns.stop, rows.stop))
@@ -126,7 +126,7 @@ def read_picture(path: Path) -> np.ndarray:
 
 
 def _extent(weights: np.ndarray) -> slice:
-    """From the first to the last of the parts, between which are zeros, that are no trifles."""
+    """Return the slice from the first to the last heavy part; zeros separate parts."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], weights > 0, [False]])))
     parts = [slice(*edges[i : i + 2]) for i in range(0, len(edges), 2)]
     heavy = [weights[part].sum() for part in parts]
@@ -135,9 +135,9 @@ def _extent(weights: np.ndarray) -> slice:
 
 
 def _grey(path: Path) -> Image.Image:
-    """Decode a picture in grey, upright, on white paper where it is transparent.
+    """Decode a picture in grey, upright, with white where it is transparent.
 
-    A photo is shrunk to ten times what is needed, and so has hardly any noise.
+    A photo is shrunk to ten times the size that is needed, which removes most noise.
     """
     if path.is_fifo():
         raise DataError(f"{path}: a pipe; give the path of a picture")
@@ -146,7 +146,7 @@ def _grey(path: Path) -> Image.Image:
             upright = ImageOps.exif_transpose(file).convert("RGBA")
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; give the path of a picture") from None
-    except Exception as error:  # whatever a damaged, huge or foreign file leads to
+    except Exception as error:  # whatever a damaged, huge or foreign file raises
         raise DataError(f"{path}: cannot be read ({error}); give a {KINDS}") from None
     paper = Image.new("RGBA", upright.size, "white")
     grey = Image.alpha_composite(paper, upright).convert("L")

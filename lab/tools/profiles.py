@@ -1,8 +1,8 @@
 """Profiles: each lists the keys of params.yaml that it changes.
 
 laptop.yaml has the committed values of all keys that any other profile changes. A profile is laid
-over laptop.yaml, and both over params.yaml as it is: comments, and edits of other keys, stay. The
-file has the form that `dvc exp run -S` gives it, so that either changes only the lines it means.
+over laptop.yaml, and both over the current params.yaml: comments and edits of other keys stay. The
+file is formatted as `dvc exp run -S` formats it, so that both change only the lines they mean to.
 """
 
 import importlib
@@ -20,15 +20,15 @@ from lab.core.params import PARAMS_FILE, check, read_yaml
 
 PROFILES = Path("profiles")
 LAPTOP = "laptop"
-OWN_PARAMS = "own params"  # which are no profile's
-COMMENTS = 28  # the column where they stand in params.yaml
+OWN_PARAMS = "own params"  # they match no profile
+COMMENTS = 28  # the column of comments in params.yaml
 
 
 def check_params() -> int:
-    """Check all of params.yaml against what the stages read; the number of these stages.
+    """Check all of params.yaml against what the stages read; return the number of these stages.
 
     Raises:
-        ParamsError: as in `load`, all mistakes at once.
+        ParamsError: as in `load`, with all mistakes.
     """
     models = importlib.import_module("stages.probe.__main__").params_models()
     check(models)
@@ -36,10 +36,10 @@ def check_params() -> int:
 
 
 def merge(name: str, folder: Path = PROFILES, base: Path = PARAMS_FILE) -> str:
-    """The text of params.yaml for a profile, made of what `base` holds.
+    """Return the text of params.yaml for a profile, laid over `base`.
 
     Raises:
-        ParamsError: no such profile, no YAML, or it has a key that `base` does not.
+        ParamsError: there is no such profile, or it is not YAML or has a key that `base` lacks.
     """
     known = sorted(path.stem for path in folder.glob("*.yaml"))
     if name not in known:
@@ -48,7 +48,7 @@ def merge(name: str, folder: Path = PROFILES, base: Path = PARAMS_FILE) -> str:
         of_runs = read_yaml(base)["train"]["defaults"].keys()
     except (LookupError, TypeError, AttributeError):
         raise ParamsError(f"{base}: no train.defaults; `git checkout {base}`") from None
-    yaml = YAML()  # the round-trip kind, which keeps comments, with DVC's settings: its defaults
+    yaml = YAML()  # round-trip, which keeps comments, with its defaults, as DVC uses it
     document = yaml.load(base.read_text(encoding="utf-8-sig"))
     for each in dict.fromkeys((LAPTOP, name)):
         file = folder / f"{each}.yaml"
@@ -62,10 +62,10 @@ def merge(name: str, folder: Path = PROFILES, base: Path = PARAMS_FILE) -> str:
 def _overlay(
     base: Any, changes: dict[str, Any], file: str, of_runs: Collection[str], parents: str = ""
 ) -> None:
-    """Write a profile's values over those of `base`, which must have the keys; null takes one out.
+    """Write a profile's values over those of `base`, which must have the keys; null removes a key.
 
-    An entry of train.runs holds only what differs from train.defaults; it may get any of its keys,
-    and a profile may add entries.
+    An entry of train.runs holds only what differs from train.defaults; a profile may give it any
+    of the keys of train.defaults, and may add entries.
     """
     for key, value in changes.items():
         if value is None:
@@ -78,20 +78,20 @@ def _overlay(
                 )
             base[key] = CommentedMap()
             if not base.fa.flow_style():
-                # below a list that was made empty, ruamel drops the end of a line without a comment
+                # below a list that became empty, ruamel drops the newline of an uncommented line
                 base.yaml_add_eol_comment(file, key, COMMENTS)
         if isinstance(value, dict) and isinstance(base[key], dict):
             _overlay(base[key], value, file, of_runs, f"{parents}{key}.")
-            if not base[key]:  # a run that is not there, of which all is taken out
+            if not base[key]:  # all keys of a run that does not exist were removed
                 del base[key]
         else:
             base[key] = value
 
 
 def _write_lists_out(document: Any) -> None:
-    """Give lists the form in which DVC leaves all of them, changed or not: an item a line.
+    """Format lists as DVC leaves all of them, changed or not: one item per line.
 
-    It drops what stands behind an item, blank lines too.
+    DVC drops what follows an item, blank lines included.
     """
     for key, value in document.items():
         if isinstance(value, dict):
@@ -108,7 +108,7 @@ def _may_be_added(parents: str, key: str, of_runs: Collection[str]) -> bool:
 
 
 def in_use(folder: Path = PROFILES) -> str:
-    """The name of the profile whose values params.yaml has, or OWN_PARAMS."""
+    """Return the name of the profile that params.yaml equals, or OWN_PARAMS."""
     here = read_yaml(PARAMS_FILE)
     names = sorted(path.stem for path in folder.glob("*.yaml"))
     return next(
@@ -117,7 +117,7 @@ def in_use(folder: Path = PROFILES) -> str:
 
 
 def is_smoke(folder: Path = PROFILES) -> bool:
-    """Whether params.yaml has all values of the profile whose numbers mean nothing."""
+    """Return whether params.yaml has all values of `smoke`: its numbers mean nothing."""
     file = folder / "smoke.yaml"
     if not file.is_file():
         return False
@@ -126,7 +126,7 @@ def is_smoke(folder: Path = PROFILES) -> bool:
 
 
 def leaves(document: Any, parents: str = "") -> Iterator[tuple[str, Any]]:
-    """Each value of nested mappings, with its dotted key."""
+    """Yield each value of nested mappings with its dotted key."""
     for key, value in document.items():
         if isinstance(value, dict):
             yield from leaves(value, f"{parents}{key}.")
@@ -135,13 +135,13 @@ def leaves(document: Any, parents: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def write_profile(name: str) -> None:
-    """Write a profile to params.yaml, and print what changed."""
+    """Write a profile to params.yaml and print what changed."""
     text = merge(name)
     try:
         before = dict(leaves(read_yaml(PARAMS_FILE)))
-    except ParamsError:  # none, or what a profile is there to mend
+    except ParamsError:  # the file is missing, or damaged, which a profile repairs
         before = {}
-    write_atomically(PARAMS_FILE.resolve(), text.encode())  # it may be a link
+    write_atomically(PARAMS_FILE.resolve(), text.encode())  # params.yaml may be a link
     after = dict(leaves(read_yaml(PARAMS_FILE)))
     changed = [key for key in before | after if before.get(key) != after.get(key)]
     for key in changed:

@@ -1,14 +1,14 @@
-"""Make the report's web site in .lab/site: `python -m lab.tools.publish`, with Python alone.
+"""Make the report's web site in .lab/site: `python -m lab.tools.publish`, with only Python.
 
-It is the pages and the files that they lead to. What is under reports/ stands at its root,
-pages/x.html, and all else of the project beside that, stages/x/do_this.py. To look at it:
+The site holds the pages and the files that they link to. Its root has the content of reports/
+(pages/x.html) next to the rest of the project (stages/x/do_this.py). To look at it:
 `python -m http.server --directory .lab/site`.
 
-The project names no address of its own. Whoever publishes the site does, with `--pages`, `--source`
-and `--commit`. Then what a page has in a comment, `<!--published <a href="{source}">Code</a> -->`,
-is shown with the addresses filled in; `<!--github ... -->` only where the source is on GitHub. A
-notebook gets the source and the commit that it would ask for. Without addresses, these comments
-are left out.
+The project names no address of its own. Whoever publishes the site gives the addresses with
+`--pages`, `--source` and `--commit`. A page's comment `<!--published <a href="{source}">Code</a>
+-->` is then shown with the addresses filled in; `<!--github ... -->` only if the source is on
+GitHub. A notebook gets the source and the commit that it would ask for. Without addresses, these
+comments are left out.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from lab.core.files import REPORTS
 
 SITE = Path(".lab/site")
 COMMENT = re.compile(r"<!--(published|github) (.*?) -->", re.DOTALL)
-# what a page leads to, or says that it has elsewhere on the site, such as its picture
+# a page's links, and the addresses in its metadata, such as its picture's
 LINK = re.compile(r'href="([^"]+)"|content="(https?:[^"]+)"')
 NOWHERE = "https://site.invalid/"  # the root of a site that has no address
 URL = re.compile(r"""https?://[^\s"'<>\\{}?#]+""")  # fit for HTML, JSON and Python
@@ -35,11 +35,11 @@ GITHUB = "https://github.com/"
 
 @dataclass(frozen=True)
 class Addresses:
-    """Where a site is published, and what it is made from.
+    """The address of a site and its source.
 
     Attributes:
         pages: the site's root; ends with a slash.
-        source: the repository, as `git clone` and a browser take it.
+        source: the repository's URL, for `git clone` and for a browser.
         commit: the hash of the commit.
     """
 
@@ -48,16 +48,16 @@ class Addresses:
     commit: str
 
     def by_placeholder(self) -> dict[str, str]:
-        """What stands for `{pages}` and the other placeholders of a comment."""
+        """Return the values of `{pages}` and the other placeholders of a comment."""
         parts = urlsplit(self.source).path.split("/")
         return {**vars(self), "repository": "/".join(parts[-2:]), "name": parts[-1]}
 
 
 def make_site(published: Addresses | None) -> None:
-    """Make it anew.
+    """Make the site, in place of an earlier one.
 
     Raises:
-        DataError: a page leads to a file that is not there, or to a folder.
+        DataError: a page links to a missing file or to a folder.
     """
     pages = {
         path.relative_to(REPORTS): _html(path, published)
@@ -78,7 +78,7 @@ def _html(page: Path, published: Addresses | None) -> str:
 
 
 def with_addresses(html: str, published: Addresses | None) -> str:
-    """A page's HTML with what only a published page has, or without."""
+    """Return a page's HTML with its comments for published pages filled in, or left out."""
 
     def shown(comment: re.Match[str]) -> str:
         kind, text = comment.groups()
@@ -90,13 +90,13 @@ def with_addresses(html: str, published: Addresses | None) -> str:
 
 
 def at_the_root(page: Path, html: str) -> str:
-    """A page's HTML once reports/ is the root: links that leave reports/ go up a folder less."""
+    """Return a page's HTML with reports/ as the root: links out of it go up one folder less."""
     up = "../" * len(page.relative_to(REPORTS).parents)
     return html.replace(f'href="{up}', f'href="{up.removeprefix("../")}')
 
 
 def led_to(page: Path, html: str, root: str) -> Iterator[Path]:
-    """The files of the site that a page of it leads to."""
+    """Yield the files of the site that a page links to."""
     for relative, absolute in LINK.findall(html):
         url = urljoin(root + page.as_posix(), unescape(relative or absolute))
         if url.startswith(root):
@@ -104,14 +104,14 @@ def led_to(page: Path, html: str, root: str) -> Iterator[Path]:
 
 
 def _bring(file: Path, page: Path, published: Addresses | None) -> None:
-    """Have a file on the site, if it is not there yet."""
+    """Copy a file to the site unless it is there already."""
     if (SITE / file).is_file():
         return
     found = [path for path in (REPORTS / file, file) if path.is_file()]
     if not found:
         raise DataError(
-            f"{REPORTS / page}: leads to {file}, which is no file of the project; mend the link;"
-            " in place of a folder, which a web site does not show, link a file of it"
+            f"{REPORTS / page}: leads to {file}, which is no file of the project; fix the link;"
+            " instead of a folder, which a web site does not show, link a file in it"
         )
     (SITE / file).parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(found[0], SITE / file)
@@ -121,17 +121,17 @@ def _bring(file: Path, page: Path, published: Addresses | None) -> None:
 
 
 def notebook_of(text: str, published: Addresses) -> str:
-    """A notebook that does not ask for the source and the commit."""
+    """Return a notebook's text with the source and the commit that it would ask for."""
     for name, value in {"SOURCE": published.source, "COMMIT": published.commit}.items():
         text = text.replace(rf"{name} = \"\"", rf"{name} = \"{value}\"")
     return text
 
 
 def addresses() -> Addresses | None:
-    """Those that the command line names, if it does.
+    """Return the addresses on the command line; None without any.
 
     Raises:
-        ParamsError: what it names is no address, or no commit.
+        ParamsError: an option is not an address, or not a whole commit hash.
     """
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--pages", metavar="URL", help="where the site is published")

@@ -1,9 +1,9 @@
 """References: one machine's results in a file, `reports/reference/NAME.json`, to compare with.
 
-It holds findings and the conditions under which they were taken; verdicts are judged from them
-whenever they are shown. `snapshot` keeps the results that are there, and `invoke retest` each run,
-as `reports/retest/N.json`. lab/tools/record measures a machine that is available for minutes, and
-also keeps rows and traces, in the folder `reports/reference/NAME`.
+A reference holds findings and their conditions; verdicts are judged from them whenever they are
+shown. `snapshot` keeps the current results, and `invoke retest` keeps each run as
+`reports/retest/N.json`. lab/tools/record measures a machine that is available for minutes, and
+also keeps rows and traces in the folder `reports/reference/NAME`.
 """
 
 import re
@@ -44,7 +44,7 @@ class _Stage(Document):
 
 
 class _Reference(Document):
-    """The form of a reference; of a stage that did not finish it says why."""
+    """The schema of a reference; a stage that did not finish has the reason as its value."""
 
     name: str
     profile: str
@@ -54,13 +54,13 @@ class _Reference(Document):
 
 @dataclass(frozen=True)
 class Reference:
-    """Another machine.
+    """The results of one machine.
 
     Attributes:
-        name: of its file.
-        hardware: its facts.
-        profile: whose params it ran with.
-        taken: what it measured, by the stage's folder.
+        name: the file's name.
+        hardware: the machine's facts.
+        profile: the profile that it ran with.
+        taken: the results by the stage's folder.
         judgements: by claim, by today's rules.
     """
 
@@ -72,10 +72,10 @@ class Reference:
 
 
 def path_of(name: str) -> Path:
-    """The file of a reference.
+    """Return the file of a reference.
 
     Raises:
-        ParamsError: the name has other characters than letters, digits, `_`, `-` and `.`.
+        ParamsError: the name has characters other than letters, digits, `_`, `-` and `.`.
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", name):
         raise ParamsError(
@@ -86,17 +86,17 @@ def path_of(name: str) -> Path:
 
 
 def read_reference(path: Path) -> dict[str, Any]:
-    """A reference.
+    """Read and check a reference.
 
     Raises:
-        DataError: missing or damaged.
-        MachineError: another user's.
+        DataError: the file is missing or damaged.
+        MachineError: the file is a different user's.
     """
     return read_document(path, _Reference, bring_back(path))
 
 
 def judged(path: Path) -> Reference:
-    """A reference with its verdicts.
+    """Read a reference and judge the claims by it.
 
     Raises:
         DataError, MachineError: as in `read_reference`.
@@ -108,7 +108,7 @@ def judged(path: Path) -> Reference:
 
 
 def stage_of(taken: Taken) -> dict[str, Any]:
-    """What a reference says of a stage: its finite numbers."""
+    """Return a reference's entry for a stage: its consistent findings and its conditions."""
     return {
         "findings": {
             name: {key: getattr(found, key) for key in _Finding.model_fields}
@@ -121,7 +121,7 @@ def stage_of(taken: Taken) -> dict[str, Any]:
 
 
 def taken_of(reference: Mapping[str, Any]) -> dict[str, Taken]:
-    """What a reference has, by the stage's folder, without stages that did not finish."""
+    """Return a reference's results by the stage's folder, without stages that did not finish."""
     return {
         folder: Taken(
             {
@@ -143,11 +143,11 @@ def taken_of(reference: Mapping[str, Any]) -> dict[str, Taken]:
 
 
 def snapshot(name: str) -> None:
-    """Write the results that are there as a reference, and print its path.
+    """Write the current results as a reference and print its path.
 
     Raises:
-        ParamsError: a name that `path_of` rejects.
-        DataError: there are no results, a file of them is damaged, or another machine's.
+        ParamsError: `path_of` rejects the name.
+        DataError: there are no results, or a file is damaged or a different machine's.
     """
     path = path_of(name)
     write_json(path, results_of_here(name))
@@ -155,10 +155,10 @@ def snapshot(name: str) -> None:
 
 
 def results_of_here(name: str) -> dict[str, Any]:
-    """The document of the results that are there.
+    """Return the current results as a reference's document.
 
     Raises:
-        DataError: there are none, a file of them is damaged, or another machine's.
+        DataError: there are no results, or a file is damaged or a different machine's.
     """
     found = taken_under(REPORTS)
     if not found or not HARDWARE_FILE.is_file():

@@ -1,7 +1,7 @@
 """Retest: whole runs of this machine, kept to see whether their verdicts agree.
 
-`invoke retest` measures everything anew and keeps the results as `reports/retest/N.json`. The page
-shows what two runs or more agree on.
+`invoke retest` measures everything again and keeps the results as `reports/retest/N.json`. The page
+shows what two or more runs agree on.
 """
 
 from collections.abc import Iterator
@@ -15,9 +15,9 @@ RETEST = REPORTS / "retest"
 
 
 def keep() -> Path:
-    """Keep the results that are there as the next run, and return its file.
+    """Keep the current results as the next run, and return its file.
 
-    Runs of another machine or profile go; git has those that are committed.
+    Runs of a different machine or profile are deleted; git has the committed ones.
 
     Raises:
         DataError: there are no results, or a file is damaged.
@@ -34,13 +34,13 @@ def keep() -> Path:
 
 
 def paths(folder: Path = RETEST) -> list[Path]:
-    """The files of the runs that are kept, in their order."""
+    """Return the files of the kept runs, in order."""
     numbered = (path for path in folder.glob("*.json") if path.stem.isdecimal())
     return sorted(numbered, key=lambda path: int(path.stem))
 
 
 def runs(folder: Path = RETEST) -> list[Reference]:
-    """The runs that are kept, all of one machine and profile.
+    """Return the kept runs, all of one machine and profile.
 
     Raises:
         DataError: a file is damaged.
@@ -49,7 +49,7 @@ def runs(folder: Path = RETEST) -> list[Reference]:
 
 
 def summary(found: Agreement) -> Iterator[str]:
-    """What the runs agree on, in lines."""
+    """Yield lines on what the runs agree on."""
     yield f"{found.num_runs} run(s), {len(found.pairs)} pairs of effects"
     if found.pairs:
         yield (
@@ -62,6 +62,6 @@ def summary(found: Agreement) -> Iterator[str]:
 
 
 def retest() -> None:
-    """Keep the run that is there and say what all runs agree on."""
+    """Keep the current run and print what all runs agree on."""
     print(keep())
     print("\n".join(summary(agreement_of([run.judgements.values() for run in runs()]))))

@@ -1,4 +1,4 @@
-"""The results of one side of a comparison: those here, of a commit, or of a reference machine."""
+"""One side of a comparison: the results here, of a commit, or of a reference machine."""
 
 import io
 import subprocess
@@ -25,9 +25,9 @@ class Side:
     """Results to be compared.
 
     Attributes:
-        taken: by folder under reports: a stage's, or `train/<run>`.
-        hardware: the facts of the machine in use.
-        params: by dotted key.
+        taken: results by folder under reports: a stage's, or `train/<run>`.
+        hardware: the machine's facts.
+        params: values by dotted key.
     """
 
     taken: Mapping[str, Taken]
@@ -36,13 +36,13 @@ class Side:
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """By claim, of those about what was measured."""
+        """The verdicts by claim, for the stages that were measured."""
         judged = judge_all(self.taken)
         return {f.claim.id: f.verdict.value for f in judged if f.claim.stage in self.taken}
 
 
 def side_in(project: Path) -> Side:
-    """The results and params that lie in a folder.
+    """Read the results and params in a folder.
 
     Raises:
         DataError: a file of the results is damaged.
@@ -58,12 +58,12 @@ def side_in(project: Path) -> Side:
 
 
 def side_of_commit(rev: str) -> Side:
-    """The results and params of a commit, a tag or one of DVC's experiments.
+    """Read the results and params of a commit, a tag or one of DVC's experiments.
 
     Raises:
-        ParamsError: no such commit, or it has no results.
+        ParamsError: there is no such commit, or it has no results.
         MachineError: git does not work here.
-        DataError: its results are of another form than today's.
+        DataError: its results have a different format than today's.
     """
     check_git()
     found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
@@ -86,7 +86,7 @@ def side_of_commit(rev: str) -> Side:
 
 
 def check_git() -> None:
-    """Raise MachineError, in git's own words, where it does not work: it may be another user's."""
+    """Raise MachineError with git's own words if it does not work, as in another user's folder."""
     try:
         subprocess.run(["git", "rev-parse"], capture_output=True, text=True, check=True)
     except FileNotFoundError:
@@ -98,17 +98,17 @@ def check_git() -> None:
 
 
 def _git(*words: str) -> bytes:
-    """What a git command prints; nothing if it fails."""
+    """Return what a git command prints; nothing if it fails."""
     ended = subprocess.run(["git", *words], capture_output=True, check=False)
     return b"" if ended.returncode else ended.stdout
 
 
 def side_of_reference(name: str) -> tuple[Side, str]:
-    """A reference's results, and its profile in words.
+    """Read a reference's results, and return them with its profile in words.
 
     Raises:
         ParamsError: there is no `reports/reference/NAME.json`.
-        DataError: it is damaged.
+        DataError: the file is damaged.
     """
     path = path_of(name)
     if not path.is_file():

@@ -1,7 +1,7 @@
 """Try torch and each GPU: `python -m lab.tools.try_gpus`, which the doctor starts.
 
-A wrong build crashes and a broken driver hangs, so it is a process of its own. It prints each step
-before it takes it, and what it found at the end.
+This is a separate process, since a wrong build crashes and a broken driver hangs. It prints each
+step before taking it, and what it found at the end.
 """
 
 import itertools
@@ -20,7 +20,7 @@ COPIED_BYTES = 2**24
 
 def main() -> None:
     print("importing numpy", flush=True)
-    torch.ones(1).numpy()  # fails beside a numpy of another major version
+    torch.ones(1).numpy()  # fails with a numpy of a different major version
     print("asking for GPUs", flush=True)
     check_driver()
     count = torch.cuda.device_count()
@@ -29,12 +29,12 @@ def main() -> None:
 
 
 def try_devices(devices: Sequence[torch.device]) -> None:
-    """Compute on each device, and copy random bytes between each two.
+    """Compute on each device, and copy random bytes between each pair.
 
     With an IOMMU between them, GPUs may copy wrong bytes to each other and report no error.
 
     Raises:
-        MachineError: a device fails, or copies between two arrive damaged.
+        MachineError: a device fails, or copies between two devices arrive damaged.
     """
     for device in devices:
         print(f"computing on {device}", flush=True)

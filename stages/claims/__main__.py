@@ -16,19 +16,19 @@ from lab.results.documents import read_hardware
 from lab.tools.profiles import is_smoke
 from lab.tools.sides import side_of_commit
 
-MOST_TOLD = 3  # statements that came out differently
+MOST_TOLD = 3  # differing statements to list
 
 log = logging.getLogger(__name__)
 
 
 def summarise(judgements: Sequence[Judgement]) -> dict[str, int]:
-    """How many claims got each verdict."""
+    """Count the claims for each verdict."""
     counts = Counter(f.verdict for f in judgements)
     return {"total": len(judgements), **{v.value.replace(" ", "_"): counts[v] for v in Verdict}}
 
 
 def told(judgements: Sequence[Judgement]) -> Iterator[str]:
-    """Yield how much of the notes and the book holds, and what differs from the commit."""
+    """Yield lines on how much of the notes and the book holds, and on changes since the commit."""
     if is_smoke():
         yield "The profile smoke decides nothing."
         return
@@ -38,10 +38,10 @@ def told(judgements: Sequence[Judgement]) -> Iterator[str]:
 
 
 def _differences(here: Sequence[Judgement]) -> Iterator[str]:
-    """Yield which verdicts are others than those of the committed results, by today's rules."""
+    """Yield lines on verdicts that differ from the committed results', by today's rules."""
     try:
         committed = side_of_commit("HEAD")
-    except UNREADABLE:  # or no git, or no commit: there is nothing to compare with
+    except UNREADABLE:  # also without git or a commit: there is nothing to compare with
         return
     verdicts = {f.claim.id: f.verdict for f in judge_all(committed.taken)}
     found = [f for f in here if f.verdict is not verdicts[f.claim.id]]
@@ -63,7 +63,7 @@ def _differences(here: Sequence[Judgement]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Judge all claims, write rows and metrics, and tell how much holds."""
+    """Judge all claims, write rows and metrics, and log how much holds."""
     if HARDWARE_FILE.is_file() and (warning := warning_of(machines_of(REPORTS, read_hardware()))):
         log.warning("%s", warning)
     judgements = judge_all(whatever_is_under(REPORTS))

@@ -11,7 +11,6 @@ from stages.fetch.measure.params import Params
 
 
 def summarise(source: dict[str, str], train: Split, test: Split) -> Metrics:
-    """What was fetched."""
     return {
         "dataset": "synthetic" if source["fashion_mnist"] == "synthetic" else "fashion-mnist",
         "airfoil": source["airfoil"],
@@ -21,7 +20,7 @@ def summarise(source: dict[str, str], train: Split, test: Split) -> Metrics:
 
 
 def main() -> None:
-    """Bring the data under data/ and say what they are."""
+    """Fetch the data into data/ and write down what they are."""
     source = fetch(load(Params).data)
     train, test = read_fashion_mnist("train"), read_fashion_mnist("t10k")
     write_json(REPORTS / "fetch" / CONDITIONS, summarise(source, train, test))

@@ -11,7 +11,7 @@ from lab.machine import hardware
 
 
 def params_models() -> list[type[params.Section]]:
-    """What each stage reads of params.yaml: `Params` of its measure/params.py."""
+    """Return each stage's model of params.yaml: `Params` in its measure/params.py."""
     files = sorted(Path(__file__).parents[1].glob("*/measure/params.py"))
     return [
         importlib.import_module(f"stages.{path.parents[1].name}.measure.params").Params

@@ -1,6 +1,6 @@
 """Draw the figures and write the pages: `python -m stages.report [STAGE ...]`.
 
-With names of stages the pages of these alone are drawn, in seconds, for who writes their text.
+With names of stages, draw only their pages, in seconds, for a text's author.
 """
 
 import argparse
@@ -31,8 +31,8 @@ from stages.report.site import FOLDER, file_of
 
 FIGURES = REPORTS / "figures"
 LANGUAGES = (ENGLISH, CHINESE)
-MOST_PROCESSES = 4  # more start for longer than they draw
-# a forked process has matplotlib already; elsewhere than on Linux, threads may not outlive a fork
+MOST_PROCESSES = 4  # more would take longer to start than to draw
+# a forked process has matplotlib already; outside Linux, a fork may break threads
 CONTEXT = get_context("fork" if sys.platform == "linux" else None)
 
 log = logging.getLogger(__name__)
@@ -41,10 +41,10 @@ Questions = Mapping[str, Mapping[str, Question]]  # by language and stage
 
 
 def draw(stages: Sequence[str], folders: Mapping[str, Path], evidence: Evidence) -> Questions:
-    """Draw the pages of some stages in each language, their figures into its folder.
+    """Draw the pages of some stages in each language, with figures in the language's folder.
 
     Raises:
-        SpaceError: a process that draws was killed.
+        SpaceError: a drawing process was killed.
     """
     num_processes = min(MOST_PROCESSES, os.cpu_count() or 1)
     draw_page = partial(draw_stage, folders=folders, evidence=evidence)
@@ -54,7 +54,7 @@ def draw(stages: Sequence[str], folders: Mapping[str, Path], evidence: Evidence)
             drawn = dict(zip(stages, pool.map(draw_page, stages), strict=True))
     except BrokenProcessPool:
         raise SpaceError(
-            "a process that draws was killed, perhaps for want of memory; run it again"
+            "a drawing process was killed, perhaps for lack of memory; run it again"
         ) from None
     return {language: {stage: drawn[stage][language] for stage in stages} for language in folders}
 
@@ -95,7 +95,7 @@ def main() -> None:
     for page, html in pages.items():
         write_atomically(REPORTS / page, html.encode())
     if not chosen:
-        # for a code host and for links; a page holds all that it shows
+        # for a code host and for links; a page has its figures inline
         if hero := figures.get(f"{HERO}.svg"):
             figures[f"{HERO}-dark.svg"] = dark_twin(hero.decode()).encode()
         for name, content in figures.items():
@@ -108,14 +108,13 @@ def main() -> None:
 
 
 def _remove_others(folder: Path, pattern: str, names: Collection[str]) -> None:
-    """Remove what an earlier report left."""
     for path in folder.glob(pattern):
         if path.name not in names:
             path.unlink()
 
 
 def _warn(questions: Mapping[str, Question], evidence: Evidence) -> None:
-    """Say what the pages had to leave out."""
+    """Log what the pages had to leave out."""
     if warning := warning_of(evidence.machines):
         log.warning("%s", warning)
     for damaged in evidence.damaged:
@@ -126,7 +125,7 @@ def _warn(questions: Mapping[str, Question], evidence: Evidence) -> None:
 
 
 def _tell_where(evidence: Evidence) -> None:
-    """Say what to open, and which times decide nothing: those that `--noisy` measures again."""
+    """Log what to open, and which stages have times that decide nothing (`--noisy`)."""
     log.info("open %s", (REPORTS / "index.html").absolute())
     disturbed = disturbed_stages(REPORTS)
     if disturbed and not evidence.smoke:
@@ -138,7 +137,7 @@ def _tell_where(evidence: Evidence) -> None:
 
 
 def _fail(drawn: Questions) -> None:
-    """Raise what could not be drawn, now that all else is."""
+    """Raise the errors of what could not be drawn, now that all else is."""
     failures = {
         str(error): error
         for questions in drawn.values()

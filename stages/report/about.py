@@ -1,7 +1,7 @@
-"""The pages that are of no question: index, errata, how to, exercises, claims, machines.
+"""The pages that belong to no question: index, errata, how to, exercises, claims, machines.
 
-Their texts stand in stages/report/page/<name>.<language>.md. What a text names and what its
-template shows is one dictionary.
+Their texts are in stages/report/page/<name>.<language>.md. A text and its template share one
+dictionary of values.
 """
 
 from collections import Counter
@@ -49,7 +49,7 @@ GPU_NEEDS = ("gpu", "two_gpus", "pair_of_gpus")  # by their names
 
 
 def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
-    """The pages by their files, in the language that is spoken."""
+    """Return the pages by their files, in the current language."""
     found_here = {stage: made.values for stage, made in questions.items()}
     of_all = _values(found_here, evidence)
     days = first_and_last_day(REPORTS / stage for stage in PLACES)
@@ -86,7 +86,7 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
 
 
 def _values(found_here: machines_page.ByStage, evidence: Evidence) -> Values:
-    """What all texts name: numbers of the ledger, and the questions' own values by stage."""
+    """Return the values for all texts: numbers of the ledger, and the questions' by stage."""
     notes = verdict_words.of_the_notes(evidence.judgements)
     tested = [f for f in notes if f.verdict is not Verdict.NOT_TESTABLE]
     machines = evidence.machines.all()
@@ -111,7 +111,7 @@ def _values(found_here: machines_page.ByStage, evidence: Evidence) -> Values:
 
 
 def _boxes(questions: Questions) -> dict[str, tuple[Markup, Markup]]:
-    """What to do, and how, by stage."""
+    """Return each stage's task and the HTML that says how to do it."""
     return {
         stage: (made.prose.front["task"], made.prose.parts["do"].html)
         for stage, made in questions.items()

@@ -1,4 +1,4 @@
-"""What a stage prints as it ends: its question, what came out, and how many statements hold."""
+"""The lines that a stage prints at its end: its question, its answer, how many statements hold."""
 
 from jinja2.meta import find_undeclared_variables
 
@@ -20,9 +20,9 @@ from stages.report.site import STAGES
 
 
 def answer(stage: str) -> list[str]:
-    """Return at most three lines; none for a stage without a page, or where numbers mean nothing.
+    """Return at most three lines; none for a stage without a page or with meaningless numbers.
 
-    The runs of `train` answer one question: the last of them that this machine trains tells it.
+    The runs of `train` answer one question: the last run that this machine trains prints it.
     """
     name, smoke = stage.partition("@")[0], is_smoke()
     if smoke or name not in PLACES or machines_of(REPORTS, read_hardware()).elsewhere(name):
@@ -40,7 +40,7 @@ def answer(stage: str) -> list[str]:
 
 
 def _filled(line: str, stage: str, results: object, found: object) -> str:
-    """Return a line of a front matter as plain text; a page is asked only for what it adds."""
+    """Return a front matter's line as plain text; call the page's `values` only if needed."""
     values, template = findings_and_conditions(stage, results, found), environment()
     if find_undeclared_variables(template.parse(line)) - values.keys():
         values |= beside(stage, results, found)

@@ -1,4 +1,4 @@
-"""What a page's text may call: `{{ claim("D5") }}`, `{% call figure("name") %}...{% endcall %}`."""
+"""Functions for a page's text: `{{ claim("D5") }}`, `{% call figure("name") %}...{% endcall %}`."""
 
 import ast
 import logging
@@ -21,28 +21,28 @@ from lab.report.verdict_words import SHOWN, in_brief
 from stages.report.evidence import Evidence
 from stages.report.site import CARD, STAGES, links_from, part, published, titles
 
-Calls = Mapping[str, object]  # functions, by the names that texts have for them
+Calls = Mapping[str, object]  # functions, by the texts' names for them
 log = logging.getLogger(__name__)
 
 
 def of_each_page(name: str, evidence: Evidence) -> Calls:
-    """What leads from a page to others: links, the verdicts that it names."""
+    """Return the functions that every page's text may call: links and verdicts."""
     links, by_id = links_from(name), {f.claim.id: f for f in evidence.judgements}
 
     def page(name: str) -> Markup:
-        """Where another page is."""
+        """Return the relative link to a page."""
         return Markup(links[name])
 
     def question(stage: str) -> Markup:
-        """A link to a question's page, named by its title."""
+        """Return a link to a question's page, with its title as the text."""
         return Markup(f"[{titles()[stage]}]({links[stage]})")
 
     def claim(id_: str) -> Markup:
-        """A link to a claim's evidence, named by its number."""
+        """Return a link to a claim's evidence, with its id as the text."""
         return Markup(f"[{id_}]({links['claims']}#claim-{id_})")
 
     def evidence_of(id_: str) -> Markup:
-        """The same, with the verdict and the number that were found here."""
+        """Return a link to a claim, with this machine's verdict and number."""
         if not (found := by_id.get(id_)):
             return claim(id_)
         number = in_markdown(in_brief(found))
@@ -51,7 +51,7 @@ def of_each_page(name: str, evidence: Evidence) -> Calls:
         return Markup(f"{claim(id_)} {verdict}")
 
     def verdict_of(id_: str) -> str:
-        """A claim's verdict here, by which the text chooses its words."""
+        """Return the key of a claim's verdict here, with which the text chooses its words."""
         return SHOWN[by_id[id_].verdict].key if id_ in by_id else "untested"
 
     return {
@@ -65,7 +65,7 @@ def of_each_page(name: str, evidence: Evidence) -> Calls:
 
 
 def failure(stage: str, error: Exception, of_page: str = "") -> LabError:
-    """That a page, or a part of it, could not be drawn and why, in a line."""
+    """Return a one-line error for a page, or a part of it, that could not be drawn."""
     what = f"page of {stage}{of_page}"
     if "LAB_DEBUG" in os.environ:
         log.error("%s", what, exc_info=error)
@@ -78,7 +78,7 @@ def failure(stage: str, error: Exception, of_page: str = "") -> LabError:
 
 
 def in_a_word(error: Exception) -> str:
-    """The kind of an error and the first line of its message."""
+    """Return an error's type and the first line of its message."""
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
 
 
@@ -94,13 +94,13 @@ class Shown:
 
 @dataclass
 class QuestionCalls:
-    """What the text of a question's page may call, and what its calls have shown.
+    """The functions that only a question's text may call, and a record of what they showed.
 
     Attributes:
-        stage: whose page it is.
-        folder: where figures are drawn to.
-        figures: those that the text may show, by name.
-        explorables: what it may offer to play with, by name.
+        stage: the page's stage.
+        folder: the folder for figures.
+        figures: the figures that the text may show, by name.
+        explorables: the explorables that it may show, by name.
         on_gpu: whether the page's results are a GPU's.
         shown: the figures that it has shown, by name.
         used: the explorables that it has shown.
@@ -117,7 +117,7 @@ class QuestionCalls:
     failures: list[LabError] = field(default_factory=list)
 
     def by_name(self) -> Calls:
-        """Those that only questions have."""
+        """Return the functions by the texts' names for them."""
         return {
             "figure": self.figure,
             "explorable": self.explorable,
@@ -129,7 +129,7 @@ class QuestionCalls:
         }
 
     def figure(self, name: str, caller: Callable[[], str]) -> Markup:
-        """Show a figure; the text of the call is its title, in bold, and its caption."""
+        """Show a figure; the call's text is its title, in bold, and its caption."""
         where = f"stages/{self.stage}/page"
         if name not in self.figures:
             raise TextError(f"{where}: no figure {name}; there are {[*self.figures]}")
@@ -156,13 +156,13 @@ class QuestionCalls:
         return part("figure_of", name, self.shown[name])
 
     def explorable(self, name: str, title: str, caller: Callable[[], str]) -> Markup:
-        """Offer something to play with; the text of the call says how to read it."""
+        """Show an explorable; the call's text says how to read it."""
         self.used.append(name)
         return part("explorable_of", self.explorables[name], title, block(caller()))
 
     def try_this(self, key: str, value: str, finding: str, *more: str) -> Markup:
-        """How to change a value of params.yaml, and which findings of `compare` answer."""
-        stage, _, *run = key.split(".")  # also of train.runs.NAME
+        """Say how to change a value of params.yaml, and which findings of `compare` answer."""
+        stage, _, *run = key.split(".")  # also for train.runs.NAME
         names = Markup(say(" and ")).join(
             Markup("<code>{}</code>").format(name) for name in (finding, *more)
         )
@@ -170,7 +170,7 @@ class QuestionCalls:
         return part("try_this", key, value, name, names, links_from(self.stage)["exercises"])
 
     def on(self, device: str) -> Markup:
-        """The beginning of a paragraph on what a `cpu` or a `gpu` shows, and if it was this one."""
+        """Begin a paragraph on what a `cpu` or a `gpu` shows; say if it was measured here."""
         where = {"cpu": say("On a CPU"), "gpu": say("On a GPU")}[device]
         if self.on_gpu == (device == "gpu"):
             return Markup(f"**{say('{where} (measured here):', where=where)}**")
@@ -178,7 +178,7 @@ class QuestionCalls:
 
 
 def code(file: str, name: str = "") -> Markup:
-    """The code of a file of the project, or of one function of it, without its docstring."""
+    """Show the code of a file of the project, or of one function in it, without its docstring."""
     text = (STAGES.parent / file).read_text(encoding="utf-8")
     found: Any = definition(text, name) if name else ast.parse(text)
     lines = text.splitlines()
@@ -191,12 +191,12 @@ def code(file: str, name: str = "") -> Markup:
 
 
 def lines(file: str, *functions: str) -> Markup:
-    """The bodies of functions of a file, one after the other: lines to add to a script."""
+    """Show the bodies of a file's functions in sequence: lines to add to a script."""
     text = (STAGES.parent / file).read_text(encoding="utf-8")
     shown = "\n".join(body_of(text, function) for function in functions)
     return part("code", coloured(shown), file, one_line=False)
 
 
 def expect(caller: Callable[[], str]) -> Markup:
-    """What a change leads to, folded until the reader has guessed."""
+    """Show the effect of a change, folded until the reader has guessed."""
     return part("expect", block(caller()))

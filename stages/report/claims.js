@@ -1,5 +1,5 @@
 "use strict"
-// The claims: filtered by what the reader chooses, opened by links to one of them, all in print.
+// The claims: filtered by the reader's choices, opened by links to one of them, all open in print.
 const filters = document.querySelector(".filters")
 const claims = [...document.querySelectorAll(".claim")]
 

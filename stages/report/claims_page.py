@@ -17,7 +17,7 @@ from lab.tools import retest
 
 
 def values(judgements: Sequence[Judgement]) -> dict[str, object]:
-    """What the text names and the template shows, what did not hold first."""
+    """Return the values for the text and the template, failed claims first."""
     judged = [f for f in judgements if f.finding]
     runs = retest.runs(REPORTS / "retest")
     of_runs = [run.judgements.values() for run in runs]
@@ -46,7 +46,7 @@ def values(judgements: Sequence[Judgement]) -> dict[str, object]:
 
 
 def _wanting(judgements: Sequence[Judgement]) -> list[tuple[str, int]]:
-    """What testing the rest would take, and how many claims wait for it."""
+    """Return the unmet needs of untested claims, with the number of claims for each."""
     left_out = say("a comparison that params.yaml leaves out")
     untested = [f.unmet for f in judgements if f.verdict is Verdict.NOT_TESTABLE]
     return Counter(localized(each.label) if each else left_out for each in untested).most_common()

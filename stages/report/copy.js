@@ -1,5 +1,5 @@
 "use strict"
-// A button on each box of code that copies it, or marks it where a browser forbids that.
+// A button on each box of code that copies it, or selects it if the browser forbids copying.
 for (const box of document.querySelectorAll("pre")) {
   const { copy, copied } = document.body.dataset
   const button = document.createElement("button")

@@ -1,4 +1,4 @@
-"""A figure for a code host's dark theme, which gives a picture no colours of its own."""
+"""A figure for a code host's dark theme, which cannot recolour pictures."""
 
 import re
 
@@ -8,7 +8,7 @@ from stages.report.site import HERE
 
 
 def dark_twin(svg: str) -> str:
-    """A figure in the colours of dark pages, its sheet left out."""
+    """Return a figure in the colours of dark pages, without its background."""
     css = (HERE / "templates" / "style.css").read_text(encoding="utf-8")
     of_dark_pages = css.partition("prefers-color-scheme: dark")[2].partition("}")[0]
     colours = dict(re.findall(r"--(\w+): (#\w+)", of_dark_pages))

@@ -1,6 +1,6 @@
-"""What all pages draw on, read once: the verdicts, who measured, and other machines' results.
+"""The evidence for all pages, read once: verdicts, machines, and other machines' results.
 
-What compares across machines is the claims: a verdict, and an effect with its interval.
+Claims are what compares across machines: a verdict, and an effect with its interval.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,16 +20,16 @@ from lab.tools.references import Reference, judged
 
 @dataclass(frozen=True)
 class Evidence:
-    """What lies under reports, beside the questions' own results.
+    """What all pages share, besides the questions' own results.
 
     Attributes:
-        judgements: on all claims.
-        machines: that measured.
+        judgements: judgements on all claims.
+        machines: the machines that measured.
         references: other machines, without a snapshot of these very results.
-        damaged: what is wrong with the files beside them that are none.
+        damaged: the errors of damaged reference files.
         synthetic: the data sets that are look-alikes.
-        profile: of params.yaml.
-        smoke: whether it is the one whose numbers mean nothing, at least in all keys of that.
+        profile: the profile of params.yaml.
+        smoke: whether params.yaml has all values of `smoke`, whose numbers mean nothing.
     """
 
     judgements: Sequence[Judgement]
@@ -42,7 +42,7 @@ class Evidence:
 
 
 def read_evidence(reports: Path) -> Evidence:
-    """Read all of it.
+    """Read the evidence.
 
     Raises:
         DataError: the facts of the machine in use are missing or damaged.

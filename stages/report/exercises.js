@@ -1,4 +1,4 @@
-// A button that opens all answers, or closes them, as they are to be printed.
+// A button that opens or closes all answers, as they are to be printed.
 const button = document.querySelector(".answers")
 const answers = [...document.querySelectorAll(".exercise details")]
 

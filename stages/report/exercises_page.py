@@ -1,4 +1,4 @@
-"""The page of exercises: each question's box “Predict, then try”, with the time that it takes."""
+"""The page of exercises: each question's box “Predict, then try”, with its duration."""
 
 import math
 import re
@@ -16,7 +16,7 @@ COMMAND = re.compile(r"invoke repro --stage ([\w@]+)|\b(train@\w+)")
 
 
 class Exercise(NamedTuple):
-    """A question's box as its page has it, and what trying takes, in words."""
+    """A question's box, and its duration in words."""
 
     stage: str
     takes: str
@@ -24,7 +24,7 @@ class Exercise(NamedTuple):
 
 
 def exercises(questions: Mapping[str, Question]) -> dict[str, list[Exercise]]:
-    """Those of all pages that could be drawn, under the headings of the index."""
+    """Return the exercises of all pages that could be drawn, by the index's headings."""
     seconds = read_times(COMMITTED).seconds
     found: dict[str, list[Exercise]] = {heading: [] for heading in HEADINGS}
     for stage, made in questions.items():
@@ -35,9 +35,9 @@ def exercises(questions: Mapping[str, Question]) -> dict[str, list[Exercise]]:
 
 
 def takes(box: str, seconds: Mapping[str, Mapping[str, float]]) -> str:
-    """How long a box's command takes by what stages took, each by the digest of its params.
+    """Return the duration of a box's command in words, from the stages' seconds by params digest.
 
-    Nothing of what the committed run did not measure, such as `landscapes`, which needs no machine.
+    Return "" if the committed run has no time, as for `landscapes`, which needs no machine.
     """
     command = COMMAND.search(box)
     if not command:

@@ -1,18 +1,18 @@
-// What the page's explorables share: controls, a picture with axes, and numbers that are told.
+// Code that the page's explorables share: controls, a picture with axes, and output numbers.
 //
-// A slice registers `explore(name, compute, draw)`: `compute(values, facts)` returns all numbers,
-// those of the outputs under their names (or the name of a word that is told instead), and as
-// `unused` the controls that have no say; `draw(picture, found, values, words)` shows them;
-// `drag(x, y)` gives the controls' values where the reader drags in the axes that can be dragged;
-// `units` are those of outputs that have one.
+// A script calls `explore(name, compute, draw, drag, units)`. `compute(values, facts)` returns all
+// numbers, with the outputs under their names (or the name of a word to show instead), and the
+// controls without effect as `unused`. `draw(picture, found, values, words)` shows them.
+// `drag(x, y)` returns the controls' values for a point in the draggable axes. `units` has the
+// outputs' units.
 const explorables = {}
 
 function explore(name, compute, draw, drag, units = {}) {
   explorables[name] = { compute, draw, drag, units }
 }
 
-// A computed number as the pages have it: two digits, 1.7, 12,000, 4.2×10⁻⁸; a count is whole, and
-// what cannot be told from 0 beside 1 is 0.
+// Write a computed number as the pages do: two digits, 1.7, 12,000, 4.2×10⁻⁸; a count is whole, and
+// a number below the rounding error of 1 is 0.
 function number(value, digits = 2, fewest = digits) {
   if (value === null || Number.isNaN(value)) return "–"
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞"
@@ -26,8 +26,8 @@ function number(value, digits = 2, fewest = digits) {
   return text.replace("-", "−")
 }
 
-// A number on an axis: as many digits as it has, up to three; a control's has all that it is
-// computed with.
+// `chosen` writes an axis number with up to three digits; `exactly` writes a control's number with
+// all digits that it is computed with.
 const chosen = value => number(value, 3, 1)
 const exactly = value => number(value, 15, 1)
 
@@ -35,7 +35,7 @@ function tenToThe(power) {
   return `10${[...String(power)].map(each => "⁰¹²³⁴⁵⁶⁷⁸⁹"[each] ?? "⁻").join("")}`
 }
 
-// Units of science have a prefix: 16 MB, 250 µs.
+// Scientific units have a prefix: 16 MB, 250 µs.
 const PREFIXES = ["n", "µ", "m", "", "k", "M", "G", "T", "P"]
 const takesPrefix = unit => /^(s|B|FLOP|)(\/s)?$/.test(unit)
 
@@ -48,8 +48,8 @@ function withUnit(value, unit, tell = number) {
 }
 
 const POWERS = { n: -9, µ: -6, μ: -6, u: -6, m: -3, "": 0, k: 3, K: 3, M: 6, G: 9, T: 12, P: 15 }
-// What may stand behind a number that is typed into a field, by the field's unit: a prefix, a name.
-// Nobody means thousandths of a byte, or thousands of seconds.
+// The prefix and name allowed after a typed number, by the field's unit. Nobody means thousandths
+// of a byte, or thousands of seconds.
 const TYPED = {
   "": /^()()$/,
   s: /^([nµμum]?)(s?)$/,
@@ -58,8 +58,8 @@ const TYPED = {
   "FLOP/s": /^([kKMGTP]?)(?:FLOP\/s|FLOPS|)$/,
 }
 
-// What a person types: 26, 26 ms, 1e9, 1×10⁹, 400 Gb/s, which is 50 GB/s; without a power or letters
-// in the unit that was shown. NaN where any of it is not understood.
+// Parse a typed number: 26, 26 ms, 1e9, 1×10⁹, 400 Gb/s (50 GB/s). Without a power or letters it is
+// in the unit that was shown. Return NaN if any of it is not understood.
 function typedNumber(text, unit, shown) {
   const plain = text.replace("−", "-").replace(/×10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)/, (_, power) =>
     `e${[...power].map(each => each === "⁻" ? "-" : "⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(each)).join("")}`)
@@ -73,13 +73,13 @@ function typedNumber(text, unit, shown) {
   return value * binary / (/^b(?!y)/.test(name) ? 8 : 1)
 }
 
-// Whether formulas hold for a number: any that somebody means, over 0 where stops are factors apart.
+// Return whether formulas hold for a number: any plausible one, above 0 on a logarithmic slider.
 function makesSense({ dataset }, value) {
   if ("log" in dataset && value < 1e-15 || "whole" in dataset && !Number.isInteger(value)) return false
   return Math.abs(value) <= 1e21 && !(value < dataset.least || value > dataset.most)
 }
 
-// A slider holds a number or, where its stops are factors apart, the number's decimal logarithm.
+// A slider holds a number, or its decimal logarithm if its stops are factors apart.
 function numberOf(slider) {
   const place = Number(slider.value)
   const value = "log" in slider.dataset ? Number((10 ** place).toPrecision(slider.step === "any" ? 3 : 6)) : place
@@ -98,7 +98,7 @@ function startExplorable(root) {
   const presets = [...root.querySelectorAll("[data-sets]")]
   const picture = new Picture(root.querySelector("svg"))
   const sliders = controls.filter(control => control.type === "range")
-  // numbers that stand until their slider is moved: those typed, of a preset, of the address
+  // exact numbers that hold until their slider is moved: typed, of a preset, of the address
   const standing = Object.fromEntries(sliders.filter(slider => "log" in slider.dataset).map(
     slider => [slider.name, Number((10 ** slider.value).toPrecision(6))]))
   const values = () => Object.fromEntries(controls.map(
@@ -108,7 +108,7 @@ function startExplorable(root) {
 
   const partOf = (control, part) => control.parentElement.querySelector(part)
 
-  // Say beside a field that what stands there is not taken, and which number stays; or no longer.
+  // Say next to a field that its text is not accepted and which number stays; "" clears this.
   function refuse(slider, message) {
     const field = partOf(slider, ".typed")
     if (message) field.setAttribute("aria-invalid", "true")
@@ -116,7 +116,7 @@ function startExplorable(root) {
     partOf(slider, ".refused").textContent = message
   }
 
-  // Let a control stand at a value, and say whether it makes sense there.
+  // Set a control to a value; return whether the value makes sense.
   function put(control, value) {
     if (control.type !== "range") {
       if ([...control.options].some(option => option.value === value)) control.value = value
@@ -165,7 +165,7 @@ function startExplorable(root) {
     show()
   }
 
-  // The page's address holds what was chosen, to be sent to others: #explore-NAME?control=value&...
+  // Keep the choices in the page's address, for sharing: #explore-NAME?control=value&...
   const keep = () => history.replaceState(null, "", `#${root.id}?${new URLSearchParams(values())}`)
 
   function choose(those) {
@@ -224,7 +224,7 @@ function startExplorable(root) {
 const SVG = "http://www.w3.org/2000/svg"
 const WIDTH = 640, HEIGHT = 380
 
-// A picture of panels, each with axes of its own.
+// A picture of panels, each with its own axes.
 class Picture {
   constructor(svg) {
     this.svg = svg
@@ -233,7 +233,7 @@ class Picture {
   }
 
   clear() {
-    // as wide as the page has it, so that letters keep their size
+    // as wide as on the page, so that letters keep their size
     this.width = Math.max(270, Math.min(704, this.svg.getBoundingClientRect().width || WIDTH))
     this.svg.replaceChildren()
     this.dragged = null
@@ -244,12 +244,12 @@ class Picture {
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
     if (text !== undefined) element.textContent = text
     if (tag === "text" && attributes.fill) element.style.fill = attributes.fill // over the page's own
-    element.style.pointerEvents = "none" // or a touch would end with what it began on, drawn anew
+    element.style.pointerEvents = "none" // else a redraw would end a touch that began on it
     parent.append(element)
     return element
   }
 
-  // Names of lines and dots, each behind its mark, in rows above the axes; returns their height.
+  // Write names of lines and dots after their marks, in rows above the axes; return their height.
   key(entries) {
     const texts = entries.map(({ name, bold }) => this.add("text", { "font-weight": bold ? 700 : 400 }, name))
     const lengths = texts.map(text => 24 + text.getComputedTextLength())
@@ -265,9 +265,9 @@ class Picture {
     return y + 4
   }
 
-  // Boxes for axes: beside each other where there is room, and several are square; on a phone below
-  // each other, and so high by their width that the controls are in sight. `above` is kept free for
-  // a key, and `title` above each box for its own.
+  // Return boxes for axes: side by side where there is room, several ones square; on a phone below
+  // each other, each as high as its share of the width, so that the controls stay in sight. `above`
+  // is kept free for a key, and `title` above each box for its title.
   panels(count, above = 0, title = 0, onPhone = count > 1 ? Array(count).fill(0.5) : [0.7]) {
     const { width } = this
     const narrow = width < 540
@@ -284,8 +284,8 @@ class Picture {
     })
   }
 
-  // Axes in a box [left, top, right, bottom] of the picture; x and y: {from, to, log, label, ticks,
-  // unit, title}.
+  // Draw axes in a box [left, top, right, bottom]; x and y: {from, to, log, label, ticks, unit,
+  // title}.
   axes(x, y, box = this.panels(1)[0]) {
     return new Axes(this, x, y, box)
   }
@@ -304,7 +304,7 @@ class Picture {
       tell(event)
     })
     this.svg.addEventListener("pointermove", tell)
-    // a finger that drags does not scroll the page, too
+    // a dragging finger must not also scroll the page
     this.svg.addEventListener("touchstart", event => {
       if (dragging && this.svg.style.touchAction === "auto") event.preventDefault()
     }, { passive: false })
@@ -328,7 +328,7 @@ class Axes {
     picture.add("text", { x: (left + right) / 2, y: bottom + 34, "text-anchor": "middle" }, x.label ?? "")
     picture.add("text", { x: beside, y: middle, "text-anchor": "middle", transform: `rotate(-90 ${beside} ${middle})` }, y.label ?? "")
     if (y.title) picture.add("text", { x: left - 44, y: top - 10, "font-weight": 700 }, y.title)
-    // what is drawn in the axes ends where they do
+    // clip the drawing to the axes
     const edge = picture.add("clipPath", { id: `axes-${++axesSoFar}` })
     picture.add("rect", this.box(), undefined, edge)
     this.inside = picture.add("g", { "clip-path": `url(#${edge.id})` })
@@ -361,7 +361,7 @@ class Axes {
     ]
   }
 
-  // A line through points, as far as they lie in the picture.
+  // Draw a line through points, as far as they lie in the picture.
   line(xs, ys, attributes = {}) {
     const points = xs.map((x, i) => [this.across(x), this.up(ys[i])])
     const shown = points.filter(each => each.every(Number.isFinite))
@@ -382,7 +382,7 @@ class Axes {
     this.picture.add("text", { x: this.across(x), y: this.up(y), ...attributes }, words)
   }
 
-  // Where the reader drags, in these axes; with "pan-y" a finger drags sideways only, and scrolls.
+  // Let the reader drag in these axes; with "pan-y" a finger drags only sideways and still scrolls.
   drag(touch = "auto") {
     this.picture.dragged = this
     this.picture.svg.style.touchAction = touch
@@ -392,7 +392,7 @@ class Axes {
 let axesSoFar = 0
 const clip = place => Math.max(-1e5, Math.min(1e5, place))
 
-// A power of ten that is far from 1 as one, unless the axis has a unit ("" for prefixes alone).
+// Write a number far from 1 as a power of ten, unless the axis has a unit ("": only prefixes).
 function tickText(at, { log, unit }) {
   if (unit !== undefined) return withUnit(at, unit, chosen)
   const power = Math.round(Math.log10(at))
@@ -409,14 +409,14 @@ function numberAt(place, { from, to, log }) {
   return log ? from * (to / from) ** inside : from + inside * (to - from)
 }
 
-// A logarithmic axis that begins and ends at powers of ten, around all that are over 0.
+// Return a logarithmic axis between powers of ten, around all numbers above 0.
 function decades(numbers) {
   const powers = numbers.filter(number => number > 0).map(Math.log10)
   const [from, to] = [Math.floor(Math.min(...powers)), Math.ceil(Math.max(...powers))]
   return { from: 10 ** from, to: 10 ** Math.max(to, from + 1), log: true }
 }
 
-// Round numbers between the ends of an axis: powers of ten, or about six steps of 1, 2 or 5.
+// Return round numbers between the ends of an axis: powers of ten, or about six steps of 1, 2 or 5.
 function ticks({ from, to, log }) {
   const found = []
   if (log) {

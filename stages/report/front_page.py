@@ -1,4 +1,4 @@
-"""The index, and the summary of it that a code host shows.
+"""The index, and its summary for a code host.
 
 Their texts are stages/report/page/index.<language>.md and summary.en.md.
 """
@@ -24,10 +24,10 @@ from stages.report.evidence import Evidence
 from stages.report.questions import Question
 from stages.report.site import INDEX, links_from, part, templates, text_of, titles
 
-HERO = "together"  # the stage whose figure stands on the first screen
-TO = "to_83_s"  # the accuracy that it shows
+HERO = "together"  # the stage with the figure on the first screen
+TO = "to_83_s"  # the end of its findings' names: seconds to 83%
 Questions = Mapping[str, Question]
-Told = tuple[str, Finding | float]  # a number in words, and itself
+Told = tuple[str, Finding | float]  # a number in words, and the number
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Answer:
     """A question's row in the index.
 
     Attributes:
-        number: what came out, in a word.
-        finding: the same in a line.
-        tally: how many statements of the notes have which verdict.
-        own: how many questions of our own it has besides.
+        number: the answer, in a word.
+        finding: the answer, in a line.
+        tally: the number of the notes' statements by verdict.
+        own: the number of our own questions.
     """
 
     number: str
@@ -58,7 +58,7 @@ class Mark:
 
 
 def index(questions: Questions, evidence: Evidence) -> dict[str, object]:
-    """What the index names beside what all texts do."""
+    """Return the values of the index, in addition to those of all texts."""
     links = links_from(INDEX)
     answers = {stage: _answer(stage, made, evidence) for stage, made in questions.items()}
     tally = verdict_words.tally(verdict_words.of_the_notes(evidence.judgements))
@@ -76,7 +76,7 @@ def index(questions: Questions, evidence: Evidence) -> dict[str, object]:
 
 
 def card(stage: str, said: Told, found: Told, caller: Callable[[], str]) -> Markup:
-    """Tell a finding, with what is said and what came out as marks on one line."""
+    """Render a card: a finding, with the said and the found number as marks on one line."""
     of_both = [(words, interval(number)) for words, number in (said, found)]
     place = line_through([end for _, each in of_both for end in (each.low, each.value, each.high)])
     marks = [
@@ -86,7 +86,7 @@ def card(stage: str, said: Told, found: Told, caller: Callable[[], str]) -> Mark
 
 
 def _elsewhere(evidence: Evidence) -> str:
-    """What the first figure shows, as numbers of the other machines that measured it."""
+    """Return the first figure's numbers from other machines that measured them."""
     found = {
         machine.name: (of.findings.get(f"notes_{TO}"), of.findings.get(f"best_{TO}"))
         for machine in evidence.references
@@ -106,18 +106,18 @@ def _elsewhere(evidence: Evidence) -> str:
 
 
 def _notes_overlap(questions: Questions, evidence: Evidence) -> tuple[str, Finding] | None:
-    """How much the notes' copies overlap, which only a GPU shows, and on which machine."""
+    """Return a machine and how much the notes' copies overlap on it, which only a GPU shows."""
     if found := questions["bench_overlap"].values.get("notes_overlap"):
         return say("here"), found
     for machine in evidence.references:
-        judged = machine.judgements.get("C5")  # no finding of times that were disturbed
+        judged = machine.judgements.get("C5")  # without a finding if disturbed
         if judged and judged.finding:
             return machine.name, judged.finding
     return None
 
 
 def _answer(stage: str, made: Question, evidence: Evidence) -> Answer:
-    """What came out, or why there is nothing to tell."""
+    """Return a question's answer, or why there is none."""
     judgements = [f for f in evidence.judgements if f.claim.stage == stage]
     finding = made.finding or made.problem
     if made.problem and made.failures:
@@ -128,7 +128,7 @@ def _answer(stage: str, made: Question, evidence: Evidence) -> Answer:
 
 
 def notices(evidence: Evidence) -> list[Markup]:
-    """What stands on top where results are not of here, or data not real."""
+    """Return the notices for results of a different machine, of `smoke` or of synthetic data."""
     machines, found = evidence.machines, []
     if evidence.smoke:
         found.append(part("smoke"))
@@ -141,7 +141,7 @@ def notices(evidence: Evidence) -> list[Markup]:
 
 
 def summary(values: Mapping[str, object], questions: Questions, evidence: Evidence) -> str:
-    """What came out, for a code host, which shows Markdown."""
+    """Render the summary as Markdown, for a code host."""
     front, text = filled(text_of("summary"), values)
     return (
         templates()
@@ -157,7 +157,7 @@ def summary(values: Mapping[str, object], questions: Questions, evidence: Eviden
 
 
 def _row(stage: str, made: Question, evidence: Evidence) -> dict[str, object]:
-    """What the summary says of a question, as Markdown."""
+    """Return a question's row in the summary, as Markdown."""
     answer = _answer(stage, made, evidence)
     data = [path for path in (f"{stage}/{ROWS}", f"{stage}/") if (REPORTS / path).exists()]
     figure = next(iter(made.shown.values()), None)
@@ -167,12 +167,12 @@ def _row(stage: str, made: Question, evidence: Evidence) -> dict[str, object]:
         "answer": _as_markdown(answer.finding),
         "tally": answer.tally,
         "own": answer.own,
-        "data": data[0] if data else "",  # the folder of those that have several files
+        "data": data[0] if data else "",  # the folder, if several files
         "figure": figure and (_as_markdown(figure.title), figure.files[0]),
     }
 
 
 def _as_markdown(text: str) -> Markup:
-    """A line of a page, be it HTML or not, as Markdown."""
+    """Convert a line of a page, HTML or not, to Markdown."""
     line = in_markdown(escape(text).striptags())
     return Markup(re.sub(r"\\`(.+?)\\`", r"<code>\1</code>", line))

@@ -1,4 +1,4 @@
-"""All machines beside each other: this report's and those of reports/reference."""
+"""All machines side by side: this report's and those of reports/reference."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from lab.results.findings import Finding
 from stages.report.evidence import Evidence, Reference
 
 UNKNOWN = "–"
-NUMBERS = {  # what readers of benchmarks compare: by stage and finding, and its unit in the table's
+NUMBERS = {  # numbers to compare: the factor to the table's unit, by stage and finding
     ("bench_hardware", "peak_float32_gflop_per_s"): 1,
     ("bench_hardware", "copy_gb_per_s"): 1,
     ("bench_training", "lenet_notes_s"): 1e3,
@@ -34,10 +34,10 @@ ByStage = Mapping[str, Mapping[str, Any]]  # findings and conditions by name
 
 
 def values(of_here: ByStage, evidence: Evidence) -> dict[str, object]:
-    """What the page's text names.
+    """Return the values of the page's text.
 
     Args:
-        of_here: the numbers that were found here, by stage.
+        of_here: the numbers found here, by stage.
         evidence: the verdicts here, and other machines.
     """
     here = say("here")
@@ -83,7 +83,7 @@ def _facts(hardware: Facts, profile: str) -> dict[str, object]:
 
 
 def _samples(found: ByStage) -> str:
-    """How many fresh processes the stages took, the fewest and the most."""
+    """Return the fewest and the most fresh processes of a stage."""
     counts = {int(each["starts"]) for each in found.values() if "starts" in each}
     return "–".join(map(str, sorted({min(counts), max(counts)}))) if counts else UNKNOWN
 
@@ -94,7 +94,7 @@ def _numbers(found: ByStage) -> list[str]:
 
 
 def _finding(found: ByStage, stage: str, name: str) -> Finding | None:
-    """A finding, if it is there and not missing."""
+    """Return a finding unless it is absent or missing."""
     return found.get(stage, {}).get(name) or None
 
 
@@ -105,7 +105,7 @@ def _in_a_cell(found: Finding) -> str:
 
 
 def _table(claims: Sequence[Claim], judged: Machines) -> dict[str, object]:
-    """A row for each claim, a column for each machine that tested one of them."""
+    """Return a table: a row for each claim, a column for each machine that tested any."""
     columns = {name: [cell(claim, found) for claim in claims] for name, found in judged.items()}
     tested = {name: cells for name, cells in columns.items() if {*cells} - {UNKNOWN}}
     rows = zip(claims, zip(*tested.values(), strict=True), strict=True)
@@ -116,7 +116,7 @@ def _table(claims: Sequence[Claim], judged: Machines) -> dict[str, object]:
 
 
 def _effects(reference: Reference, evidence: Evidence) -> dict[str, object]:
-    """The timed effects of a machine that differ from those here by more than intervals explain."""
+    """Return a machine's timed effects that differ from ours by more than intervals explain."""
     of_both = agreement_of([evidence.judgements, reference.judgements.values()])
     pairs = of_both.of_times.pairs
     return {

@@ -1,6 +1,6 @@
-"""What a question's text may name: conditions, findings, and what its page makes beside them.
+"""The names in a question's text: conditions, findings, and its page's own `values`.
 
-It imports no matplotlib, so that a stage can tell its answer within half a second.
+This module imports no matplotlib, so that a stage can print its answer within half a second.
 """
 
 import contextlib
@@ -17,10 +17,10 @@ from lab.results.documents import read_results
 
 
 def read_question(stage: str, reports: Path) -> tuple[Any, Any]:
-    """Return a stage's results and findings; of `train`, those of each run that has any.
+    """Return a stage's results and findings; for `train`, those of each run that has any.
 
     Raises:
-        NotThereError: there are none.
+        NotThereError: there are no results.
     """
     derivation = import_module(f"stages.{stage}.findings")
     if stage == "train":
@@ -36,28 +36,28 @@ def read_question(stage: str, reports: Path) -> tuple[Any, Any]:
 
 
 def named(stage: str, results: Any, found: Any) -> dict[str, Any]:
-    """Return all that a text may name."""
+    """Return everything that a text may name."""
     return {**findings_and_conditions(stage, results, found), **beside(stage, results, found)}
 
 
 def findings_and_conditions(stage: str, results: Any, found: Any) -> dict[str, Any]:
-    """Return what is there without the page; the runs of `train` have no names in common."""
+    """Return the names that need no page; the runs of `train` have no names in common."""
     return {} if stage == "train" else {**results.conditions, **found}
 
 
 def beside(stage: str, results: Any, found: Any) -> dict[str, Any]:
-    """Return what the page's `values` makes, if its figures.py has that function."""
+    """Return the page's `values`, if its figures.py has that function."""
     page = import_module(f"stages.{stage}.page.figures")
     return page.values(results, found) if hasattr(page, "values") else {}
 
 
 def doubt_about(stage: str, conditions: Mapping[str, Any], smoke: bool) -> str:
-    """Say why a stage's numbers decide nothing; empty where they do.
+    """Return why a stage's numbers decide nothing; "" without a reason.
 
     Args:
-        stage: whose numbers they are.
-        conditions: of the stage.
-        smoke: whether params.yaml is that profile.
+        stage: the stage.
+        conditions: its conditions.
+        smoke: whether params.yaml is the profile `smoke`.
     """
     if smoke:
         return say(

@@ -1,14 +1,14 @@
-"""A question's page: its text with values, its figures, what can be played with, its verdicts.
+"""A question's page: its text with values, its figures, explorables and verdicts.
 
-A stage tells its question in stages/<name>/page/:
+A stage presents its question in stages/<name>/page/:
 
     en.md, zh.md    the text; `task`, `title`, `finding` and `number` in its front matter
-    figures.py      `figures(results, found)`: the figures that the text shows; if it needs any,
-                    `values(results, found)`: what it names beside findings and conditions
-    explorables.py  `explorables(results, found)`: what can be played with, if there is anything
+    figures.py      `figures(results, found)`: the figures that the text shows; optionally
+                    `values(results, found)`: further names besides findings and conditions
+    explorables.py  optionally `explorables(results, found)`
 
-`results` are the stage's, `found` its findings by name; of `train`, both are those of each run by
-its name. What the text may call is in `calls.py`; a table is Markdown's own.
+`results` are the stage's results, `found` its findings by name; for `train`, both are mappings by
+run. The text may call the functions in `calls.py`; it writes tables in Markdown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,12 +43,12 @@ class Question:
 
     Attributes:
         html: the page.
-        prose: its text; empty where the results cannot be shown.
-        values: what the text names, for other pages: nothing where it decides nothing.
+        prose: its text; empty if the results cannot be shown.
+        values: the text's values, for other pages; empty if they decide nothing.
         shown: its figures, by name.
-        problem: why the results cannot be shown, if they cannot.
-        doubt: why its numbers decide nothing, if they do not; they stand in grey.
-        failures: what should have been drawn and was not.
+        problem: why the results cannot be shown, or "".
+        doubt: why its numbers decide nothing, or ""; such numbers are grey.
+        failures: errors of what could not be drawn.
     """
 
     html: str
@@ -61,12 +61,11 @@ class Question:
 
     @property
     def finding(self) -> Markup:
-        """What came out, in a line."""
         return self.prose.front.get("finding", Markup())
 
 
 def question(stage: str, folder: Path, evidence: Evidence) -> Question:
-    """A question's page in the language that is spoken, its figures drawn into `folder`."""
+    """Make a question's page in the current language, and draw its figures into `folder`."""
     reports = REPORTS / stage
     values: dict[str, Any] = {}
     problem, doubt, prose, conditions = "", "", Prose({}, {}), {}
@@ -86,7 +85,7 @@ def question(stage: str, folder: Path, evidence: Evidence) -> Question:
         prose = fill_in(text_of(stage), values | functions, doubtful=bool(doubt))
     except NotThereError as error:
         problem = str(error)
-    except Exception as error:  # whatever foreign or damaged results lead to
+    except Exception as error:  # whatever foreign or damaged results raise
         problem = _not_drawn(stage, error)
         calls.failures.append(failure(stage, error))
     html = _html(calls, evidence, prose, problem, doubt, conditions)
@@ -99,7 +98,6 @@ def _module(stage: str, name: str) -> Any:
 
 
 def _not_drawn(stage: str, error: Exception) -> str:
-    """Why a page is not shown."""
     if isinstance(error, LabError):
         return str(error)
     return say(
@@ -152,14 +150,14 @@ def _html(
 
 
 def _has_todo(text: Path) -> bool:
-    """Whether something of `invoke new` is left to write; a damaged file is told elsewhere."""
+    """Return whether a TODO of `invoke new` is left; a damaged file is reported elsewhere."""
     return text.is_file() and "TODO" in text.read_text("utf-8", "replace")
 
 
 def _untested(
     judgements: Sequence[Judgement], others: Mapping[str, Mapping[str, Judgement]]
 ) -> dict[str, list[Judgement]]:
-    """The judgements that no number decides, on no machine, by the reason."""
+    """Return the judgements without a number on any machine, by the reason."""
     found: dict[str, list[Judgement]] = {}
     for f in judgements:
         if f.verdict is Verdict.NOT_TESTABLE and not verdict_words.elsewhere(f, others):
@@ -170,7 +168,7 @@ def _untested(
 def _filled(
     judgements: Sequence[Judgement], others: Mapping[str, Mapping[str, Judgement]]
 ) -> dict[str, dict[verdict_words.Shown, int]]:
-    """What other machines say of the statements that could not be tested here: their tallies."""
+    """Return other machines' tallies of the statements that could not be tested here."""
     untested = {f.claim.id for f in judgements if f.verdict is Verdict.NOT_TESTABLE}
     there = {
         name: [f for id_, f in of.items() if id_ in untested and f.finding]
@@ -180,7 +178,7 @@ def _filled(
 
 
 def _files(stage: str) -> dict[str, str]:
-    """What the page rests on, and where its text can be changed."""
+    """Return links to the page's data and code, by path."""
     data = sorted((REPORTS / stage).rglob(ROWS))
     code = f"stages/{stage}/__main__.py"  # a web site shows no folder
     return {

@@ -1,4 +1,4 @@
-"""The files of the report, how they lead to each other, and the templates that they are made of.
+"""The files of the report, their links to each other, and their templates.
 
 reports/index.html  reports/index.zh.html
 reports/pages/bench_async.html  reports/pages/bench_async.zh.html  ...
@@ -23,19 +23,19 @@ from lab.report.prose import ANSWER, Prose, inline, read_front
 HERE = Path(__file__).parent
 STAGES = HERE.parent
 INDEX = "index"
-ABOUT = ("errata", "howto", "exercises", "claims", "machines")  # of no stage
-FOLDER = "pages"  # of all but the index, under reports
-CARD = "figures/card.png"  # what a link to a page shows
+ABOUT = ("errata", "howto", "exercises", "claims", "machines")  # pages that belong to no stage
+FOLDER = "pages"  # of all pages but the index, under reports
+CARD = "figures/card.png"  # the preview of a link to a page
 
 
 def file_of(page: str, language: str) -> str:
-    """A page's file under reports."""
+    """Return a page's file under reports."""
     name = f"{page}.html" if language == ENGLISH else f"{page}.{language}.html"
     return name if page == INDEX else f"{FOLDER}/{name}"
 
 
 def links_from(page: str) -> dict[str, str]:
-    """How a page leads to each of the others, in the language that is spoken."""
+    """Return a page's relative links to all pages, in the current language."""
     files = {each: file_of(each, language()) for each in (INDEX, *ABOUT, *BOOK_ORDER)}
     if page == INDEX:
         return files
@@ -45,7 +45,7 @@ def links_from(page: str) -> dict[str, str]:
 
 
 def text_of(page: str) -> Path:
-    """The file of a page's text in the language that is spoken; in English if it has no other."""
+    """Return the file of a page's text in the current language; English if untranslated."""
     if page in BOOK_ORDER:
         folder = STAGES / page / "page"
         translated = folder / f"{language()}.md"
@@ -54,7 +54,7 @@ def text_of(page: str) -> Path:
 
 
 def titles() -> Mapping[str, Markup]:
-    """The questions' titles, which hold no values, in the language that is spoken."""
+    """Return the questions' titles, which hold no values, in the current language."""
     return _titles(language())
 
 
@@ -64,7 +64,7 @@ def _titles(language: str) -> Mapping[str, Markup]:
 
 
 def rendered(template: str, page: str, content: Mapping[str, Any]) -> str:
-    """A page as HTML, in the language that is spoken."""
+    """Render a page as HTML in the current language."""
     script = (HERE / "copy.js").read_text("utf-8") + content.get("script", "")
     other = CHINESE if language() == ENGLISH else ENGLISH
     return (
@@ -88,21 +88,21 @@ def rendered(template: str, page: str, content: Mapping[str, Any]) -> str:
 
 
 def _address(file: str) -> str:
-    """Where a file under reports is once published, with the placeholder of `lab.tools.publish`."""
+    """Return a file's published address, with a placeholder for `lab.tools.publish`."""
     return "{pages}" + file.removesuffix("index.html")
 
 
 def published(text: str, on: str = "published") -> Markup:
-    """Markdown that only a published page shows; `lab.tools.publish` fills its placeholders in.
+    """Wrap Markdown for published pages in a comment; `lab.tools.publish` fills in placeholders.
 
-    With `on="github"`, only one whose source is on GitHub.
+    With `on="github"`, only pages published from GitHub show it.
     """
-    html = inline(text).replace("%7B", "{").replace("%7D", "}")  # as links have them
+    html = inline(text).replace("%7B", "{").replace("%7D", "}")  # links escape the braces
     return Markup(f"<!--{on} {html} -->")
 
 
 def in_brief(prose: Prose) -> str:
-    """What a link to a page says of it: its finding, or else the first sentence of its text."""
+    """Return a page's description for links: its finding, else the first sentence of its text."""
     if finding := prose.front.get("finding"):
         return finding.striptags()
     text = prose.parts[ANSWER].html.striptags() if ANSWER in prose.parts else ""
@@ -110,14 +110,14 @@ def in_brief(prose: Prose) -> str:
 
 
 def part(macro: str, *given: object, one_line: bool = True) -> Markup:
-    """A part of a page, by a macro of parts.html.j2; Markdown leaves one line of HTML as it is."""
+    """Render a macro of parts.html.j2; Markdown leaves one line of HTML as it is."""
     html = str(getattr(templates().get_template("parts.html.j2").module, macro)(*given))
     return Markup((" ".join(html.split("\n")) if one_line else html) + "\n\n")
 
 
 @functools.cache
 def templates() -> Environment:
-    """What reads the templates, with the functions that they call."""
+    """Return the Jinja environment of the templates, with the functions that they call."""
     found = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         undefined=StrictUndefined,
@@ -132,17 +132,17 @@ def templates() -> Environment:
 
 
 def with_code(text: str) -> Markup:
-    """A text in which `words` between backticks are code."""
+    """Turn `words` between backticks into code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def with_tags(message: str, /, **values: object) -> Markup:
-    """A message whose own tags are tags; what is filled in is text."""
+    """Translate a message and keep its tags; values are filled in as text."""
     return Markup(translation(message)).format(**values)
 
 
 def script_of(explorables: Sequence[Path]) -> str:
-    """The script of a page with explorables, of which each is a block: its names are its own."""
+    """Return the script of a page with explorables, each in a block with its own names."""
     if not explorables:
         return ""
     shared, start = (

@@ -1,1 +1,1 @@
-"""A machine that is at hand for minutes: measured in one visit, without DVC or a network."""
+"""Measure a machine that is available for minutes: one visit, without DVC or a network."""

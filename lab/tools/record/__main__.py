@@ -7,7 +7,7 @@ from lab.tools.record import carried
 carried.use()
 if names := carried.lacking():
     print(f"ERROR: {carried.remedy(names)}", file=sys.stderr)
-    sys.exit(4)  # of lab.core.errors.MachineError
+    sys.exit(4)  # lab.core.errors.MachineError's exit code
 
 # ruff: noqa: E402
 from lab.core.process import run

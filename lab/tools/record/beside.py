@@ -1,4 +1,4 @@
-"""A record beside the committed results and the records of other GPUs."""
+"""Compare a record with the committed results and the records of other GPUs."""
 
 from lab.claims.verdicts import judge_all
 from lab.core.files import REPORTS
@@ -9,10 +9,10 @@ from lab.tools.references import REFERENCE, judged, path_of
 
 
 def beside(name: str) -> str:
-    """What a record says of the claims that need a GPU, as a table in Markdown.
+    """Return a Markdown table of the record's verdicts on claims that need a GPU, next to others'.
 
     Raises:
-        ParamsError: a name that `path_of` rejects.
+        ParamsError: `path_of` rejects the name.
         DataError: a reference is missing or damaged.
     """
     record = judged(path_of(name))

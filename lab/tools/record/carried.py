@@ -1,6 +1,6 @@
-"""What a machine that has torch, torchvision and numpy lacks for a record, and how it gets there.
+"""The packages that a machine with torch, torchvision and numpy lacks for a record.
 
-This file and `__main__` start on such a machine: they import nothing else that is not Python's own.
+This file and `__main__` start on such a machine, so they import only the standard library.
 """
 
 import sys
@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-FOLDER = ROOT / "carried"  # packages that `invoke pack` put beside the code
-# what the recorded stages import, by the names on PyPI, which are those in Python, too
+FOLDER = ROOT / "carried"  # packages that `invoke pack` put next to the code
+# what the recorded stages import; the names on PyPI and in Python are the same
 PACKAGES = (
     *("filelock", "pooch", "psutil", "pydantic", "requests", "ruamel.yaml"),
     *("tabulate", "threadpoolctl", "tqdm"),
@@ -19,13 +19,13 @@ PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def use() -> None:
-    """Have this process find what was carried, before what lies in its environment."""
+    """Let this process import the carried packages in preference to installed ones."""
     if FOLDER.is_dir():
         sys.path.insert(0, str(FOLDER))
 
 
 def lacking(packages: Iterable[str] = PACKAGES) -> list[str]:
-    """Those that do not import: they are not there, or were built for another Python."""
+    """Return the packages that fail to import: missing, or built for a different Python."""
     return [name for name in packages if not _imports(name)]
 
 
@@ -38,7 +38,7 @@ def _imports(name: str) -> bool:
 
 
 def remedy(names: Iterable[str]) -> str:
-    """The line that says what is lacking, and what to do."""
+    """Return a line that says what is missing and what to do."""
     return (
         f"Python {PYTHON} here lacks {', '.join(names)}; where the lab is installed `invoke pack"
         f" --python {PYTHON}` makes one file of them, the code and the data, to carry here"

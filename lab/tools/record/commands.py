@@ -1,4 +1,4 @@
-"""A stage's command in a folder of its own, with a deadline, ended with all that it started."""
+"""Run a stage in a separate folder with a deadline, and end it with every process it started."""
 
 import math
 import os
@@ -15,7 +15,7 @@ from lab.timing.deadline import DEADLINE_VARIABLE, LATEST_VARIABLE, TRACES_VARIA
 from lab.tools.record import carried
 from lab.tools.record.parts import before_writing_s
 
-MOST_OVERDUE_S = 30.0  # over twice its deadline
+MOST_OVERDUE_S = 30.0  # beyond twice its deadline
 
 
 def run_stage(
@@ -25,12 +25,12 @@ def run_stage(
     deadline_s: float = math.inf,
     traces: Path | None = None,
 ) -> str:
-    """Run a stage in `work`; says why it did not finish, or nothing.
+    """Run a stage in `work`; return why it did not finish, or "".
 
-    A stage that its deadline cuts short finishes, with the starts that it has. One that has too few
-    to decide anything, or is still at what it has begun, takes time from later ones, since they are
-    worth less, and is ended when it has taken twice as long, or no time is left. It leaves profiler
-    traces in the folder `traces`.
+    At its deadline a stage finishes with the samples that it has. If these are too few to decide
+    anything, or its current one takes longer, it uses time of later stages, which are worth less.
+    It is ended after about twice its deadline, or when no time is left. It leaves profiler traces
+    in the folder `traces`.
     """
     if left_s <= 0:
         return "skipped: no time left"
@@ -57,7 +57,7 @@ def run_stage(
 
 
 def _environment(until: float, latest: float, traces: Path | None) -> dict[str, str]:
-    """What a stage needs that runs elsewhere and ends in time."""
+    """Return the environment of a stage that runs in a different folder, with its deadlines."""
     found = os.environ | {
         "PYTHONPATH": os.pathsep.join(
             filter(None, [str(carried.ROOT), str(carried.FOLDER), os.environ.get("PYTHONPATH")])
@@ -65,7 +65,7 @@ def _environment(until: float, latest: float, traces: Path | None) -> dict[str, 
         DEADLINE_VARIABLE: str(until),
         LATEST_VARIABLE: str(latest),
         TRACES_VARIABLE: str(traces or ""),
-        "KINETO_LOG_LEVEL": "99",  # the profiler's library, which tells of every beginning and end
+        "KINETO_LOG_LEVEL": "99",  # else the profiler's library logs each start and end
     }
     if (mirror := own_mirror()) and not is_address(mirror):
         found[MIRROR_VARIABLE] = str(Path(mirror).absolute())

@@ -1,6 +1,6 @@
-"""What GPUs are doing at a moment, and what torch computes with on them.
+"""The current state of the GPUs, and the versions of torch's GPU libraries.
 
-These change while the machine stays the same, so they are no facts of reports/hardware.json.
+Both change while the machine stays the same, so they are not facts of reports/hardware.json.
 """
 
 import torch
@@ -19,9 +19,9 @@ Value = float | str | None
 
 
 def gpu_state() -> list[dict[str, Value]] | None:
-    """The state of each GPU that this process may use; None where nobody can tell.
+    """Return the state of each GPU that this process may use; None if the driver does not answer.
 
-    Before a record uses them, and when it has, the load and the memory in use are others'.
+    Before and after a record, the load and the memory in use are other processes'.
     """
     try:
         rows = query(*FIELDS)
@@ -31,7 +31,7 @@ def gpu_state() -> list[dict[str, Value]] | None:
 
 
 def _value(cell: str) -> Value:
-    """A number, a word, or None for what a GPU does not have: `[N/A]`."""
+    """Return a number, a word, or None for what a GPU does not have: `[N/A]`."""
     try:
         return float(cell)
     except ValueError:
@@ -39,7 +39,7 @@ def _value(cell: str) -> Value:
 
 
 def library_versions() -> dict[str, str | None]:
-    """The versions of the libraries of a torch that was built for GPUs; None for those it lacks."""
+    """Return the versions of torch's GPU libraries; None for each that this build lacks."""
     cudnn = torch.backends.cudnn.version() if torch.version.cuda else None
     nccl = torch.cuda.nccl.version() if torch.distributed.is_nccl_available() else None
     return {

@@ -1,7 +1,7 @@
-"""One file to carry to a machine that has torch, torchvision and numpy, and perhaps no network.
+"""Pack one file to carry to a machine that has torch, torchvision, numpy, and perhaps no network.
 
-`invoke pack --python 3.12`: the code, the data, what earlier visits found, and the packages that
-such a machine lacks, for that Python on Linux with an x86-64 processor.
+`invoke pack --python 3.12` packs the code, the data, earlier visits' results, and the packages that
+such a machine lacks, for that Python on x86-64 Linux.
 """
 
 import logging
@@ -17,7 +17,7 @@ from lab.data.datasets import DATA, SOURCE_FILE
 from lab.tools.record import carried
 from lab.tools.references import REFERENCE
 
-FOLDER, FORMAT = "d2l-lab", ".tar.gz"  # that it unpacks into
+FOLDER, FORMAT = "d2l-lab", ".tar.gz"  # the file unpacks into this folder
 TARGET = Path(f".lab/{FOLDER}{FORMAT}")
 CODE = ("lab", "stages", "profiles", "pyproject.toml", "constraints.txt", "params.yaml")
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
@@ -26,11 +26,11 @@ log = logging.getLogger(__name__)
 
 
 def pack(python: str = "") -> None:
-    """Write the file for a version of Python, this one if not given, and say what to do with it.
+    """Write the file for a version of Python (by default this one), and log how to use it.
 
     Raises:
-        ParamsError: no version.
-        DataError: the data are not there.
+        ParamsError: `python` is not a version.
+        DataError: there are no data.
         MachineError: pip did not get the packages.
     """
     python = python or carried.PYTHON
@@ -42,12 +42,12 @@ def pack(python: str = "") -> None:
         root = Path(folder) / FOLDER
         _packages(root / carried.FOLDER.name, python)
         for name in (*CODE, DATA.name):
-            if Path(name).is_dir():  # what DVC links to is copied
+            if Path(name).is_dir():  # copies what DVC's links point to
                 shutil.copytree(name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(name, root)
         (root / REFERENCE).mkdir(parents=True)
-        for path in REFERENCE.glob("*.json"):  # with which an earlier visit is continued
+        for path in REFERENCE.glob("*.json"):  # to continue an earlier visit
             shutil.copy(path, root / REFERENCE)
         TARGET.parent.mkdir(parents=True, exist_ok=True)
         shutil.make_archive(str(TARGET).removesuffix(FORMAT), "gztar", folder, FOLDER)
@@ -57,10 +57,10 @@ def pack(python: str = "") -> None:
 
 
 def _packages(folder: Path, python: str) -> None:
-    """Have pip put the packages and what they need into a folder.
+    """Have pip install the packages and their dependencies into a folder.
 
     Raises:
-        MachineError: it did not.
+        MachineError: pip is missing or fails.
     """
     if not find_spec("pip"):  # uv's environments have none
         raise MachineError("this environment has no pip, which packs; `uv pip install pip`")

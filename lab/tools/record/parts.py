@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-TO_WRITE, MOST_TO_WRITE_S = 0.25, 20.0  # of a part's time: to end what it has begun, and to write
+TO_WRITE, MOST_TO_WRITE_S = 0.25, 20.0  # share of a part's time to finish and write, and its limit
 
 
 @dataclass(frozen=True)
@@ -11,10 +11,10 @@ class VisitPart:
     """A command of a visit: a stage, or one run of `train`.
 
     Attributes:
-        share: of the time. Those of one device are about the seconds that four starts took on an
-            H100 or an H200 with the profile `full`, except that of `bench_compile`, which builds
-            for over 100 s there, and has not come to its starts yet.
-        run: of `train.runs`.
+        share: the part's weight in the time. For one device, it is about the seconds that four
+            fresh processes took on an H100 or an H200 with the profile `full`; `bench_compile`
+            builds for over 100 s there and has not started any yet.
+        run: a name in `train.runs`.
     """
 
     stage: str
@@ -23,11 +23,11 @@ class VisitPart:
 
     @property
     def folder(self) -> str:
-        """Where it leaves its results, under reports."""
+        """The folder of its results, under reports."""
         return f"{self.stage}/{self.run}" if self.run else self.stage
 
 
-# the goals first, then what most claims about one GPU rest on
+# the project's goals first, then what most claims about one GPU rest on
 OF_ONE_DEVICE = (
     VisitPart("bench_training", 130),
     VisitPart("bench_overlap", 140),
@@ -47,19 +47,19 @@ OF_SEVERAL = (
 
 
 def in_order(gpus: int) -> list[VisitPart]:
-    """What is worth most first; nothing of several devices where a GPU is alone."""
+    """Return the parts, the most valuable first; a single GPU has none of several devices."""
     return [*OF_ONE_DEVICE, *(OF_SEVERAL if gpus != 1 else ())]
 
 
 def deadline_s(parts: Sequence[VisitPart], left_s: float) -> float:
-    """Seconds until the first of the parts that are left is to begin nothing more.
+    """Return the seconds until the first remaining part must begin nothing more.
 
-    That is its share, and what earlier ones left, without what it needs to end and to write.
+    That is its share of the time left, minus the time to finish and write.
     """
     share_s = max(0.0, left_s) * parts[0].share / sum(part.share for part in parts)
     return before_writing_s(share_s)
 
 
 def before_writing_s(seconds: float) -> float:
-    """What is left of a part's time when it needs the rest to end what it is at, and to write."""
+    """Return a part's time without what it needs to finish its current step and write."""
     return seconds - min(MOST_TO_WRITE_S, TO_WRITE * seconds)

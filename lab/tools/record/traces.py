@@ -1,4 +1,4 @@
-"""Profiler traces of what was trained: kept small, and the longest of what the GPU ran."""
+"""Keep small profiler traces, and list the GPU's longest kernels and copies."""
 
 import gzip
 import json
@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-MOST_BYTES = 2**20  # of a trace that is kept, as packed; Chrome and Perfetto show it as it is
+MOST_BYTES = 2**20  # of a kept trace, packed; Chrome and Perfetto show the packed file
 MOST_NAMED = 3
-LONGEST_NAME = 120  # of a kernel, whose templates know no end
+LONGEST_NAME = 120  # characters of a kernel's name; C++ templates make it endless
 ON_GPU = ("kernel", "gpu_memcpy", "gpu_memset")  # kinds of events, as torch.profiler names them
 
 
 def collect(traces: Path, target: Path) -> dict[str, dict[str, Any]]:
-    """Pack traces, NAME.json, into `target`, as NAME.json.gz; returns what each tells, by name.
+    """Pack traces, NAME.json, into `target` as NAME.json.gz; return a summary of each by name.
 
-    Those that are too long are told, and not kept; of damaged ones it says only that.
+    A summary has `longest_ms`, or "left_out" for a damaged trace; a too long one has both.
     """
     found: dict[str, dict[str, Any]] = {}
     for path in sorted(traces.glob("*.json")):
@@ -37,7 +37,7 @@ def collect(traces: Path, target: Path) -> dict[str, dict[str, Any]]:
 
 
 def longest_ms(events: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The longest kernels and copies by name, in ms, summed over all calls."""
+    """Return the longest kernels and copies by name, in ms, summed over all calls."""
     taken: Counter[str] = Counter()
     for each in events:
         if each.get("cat") in ON_GPU:

@@ -1,8 +1,8 @@
-"""A visit: the stages one after the other, each with a deadline, in a folder of their own.
+"""Run the stages of a visit sequentially, each with a deadline, in a separate folder.
 
-The project's own results stay as they are. What a stage leaves is kept at once, so that a visit
-that ends early has all that was finished. The next one to such a machine goes on with what is
-lacking.
+The project's own results stay as they are. Each stage's results are kept immediately, so a visit
+that ends early keeps all that was finished. The next visit to such a machine continues with what
+is missing.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from lab.tools.references import path_of, read_reference, stage_of, taken_of
 
 BUDGET_S = 600
 RESERVE_S = 10.0  # of the budget, to end the last stage and write
-FETCH_S = 60.0  # that data may take which were not carried here
+FETCH_S = 60.0  # limit for fetching data that were not carried here
 
 log = logging.getLogger(__name__)
 
@@ -42,13 +42,13 @@ def record(
     """Measure this machine with a profile's params and write its reference.
 
     Args:
-        name: of the reference.
-        profile: its params.
-        budget_s: seconds in all.
-        parts: of the visit, the most valuable first; all of them if not given.
+        name: the reference's name.
+        profile: the profile's name.
+        budget_s: seconds for the whole visit.
+        parts: the parts of the visit, the most valuable first; all of them if not given.
 
     Raises:
-        ParamsError: a name that `path_of` rejects, an unknown profile, or too small a budget.
+        ParamsError: `path_of` rejects the name, the profile is unknown, or the budget is too small.
         MachineError, DataError: as in `prepare`.
     """
     if budget_s <= RESERVE_S:
@@ -67,7 +67,7 @@ def record(
         stages, left = earlier(path, document["hardware"], profile), parts
         document["stages"] = stages
         if not stages:
-            path.unlink(missing_ok=True)  # another machine's
+            path.unlink(missing_ok=True)  # a different machine's or profile's
             shutil.rmtree(kept, ignore_errors=True)
         if left is None:
             left = in_order(document["hardware"]["accelerator"]["count"])
@@ -99,7 +99,7 @@ def record(
 
 
 def earlier(path: Path, hardware: Mapping[str, Any], profile: str) -> dict[str, Any]:
-    """The stages that visits to such a machine with these params have measured, perhaps none."""
+    """Return the stages that earlier visits to such a machine with this profile measured."""
     found = read_reference(path) if path.is_file() else {}
     if (found.get("hardware"), found.get("profile")) != (hardware, profile):
         return {}
@@ -108,7 +108,7 @@ def earlier(path: Path, hardware: Mapping[str, Any], profile: str) -> dict[str, 
 
 
 def enough(taken: Taken | None) -> bool:
-    """Whether a stage has finished, with the starts that decide something if it makes any."""
+    """Return whether a stage has finished, with enough fresh processes to decide if it uses any."""
     return taken is not None and float(taken.conditions.get("starts", FEWEST)) >= FEWEST
 
 
@@ -116,13 +116,13 @@ def prepare(work: Path, profile: str, end: float) -> None:
     """Put params, data and the machine's facts into `work`.
 
     Raises:
-        ParamsError: an unknown profile.
+        ParamsError: the profile is unknown.
         MachineError: the machine cannot be probed.
         DataError: there are no data.
     """
     (work / PARAMS_FILE).write_text(merge(profile), encoding="utf-8")
     if problem := run_stage(["probe"], work, end - time.monotonic()):
-        raise MachineError(f"probe: {problem}; mend that first")
+        raise MachineError(f"probe: {problem}; fix that first")
     fetch_s = min(FETCH_S, end - time.monotonic())
     if not _link_data(work) and (problem := run_stage(["fetch"], work, fetch_s)):
         raise DataError(f"fetch: {problem}; bring data/ along, as `invoke pack` does")
@@ -131,9 +131,9 @@ def prepare(work: Path, profile: str, end: float) -> None:
 def measure(
     part: VisitPart, work: Path, left_s: float, until_s: float, kept: Path
 ) -> dict[str, Any] | str:
-    """Run a part; returns its seconds, findings and traces in short, or why it did not finish.
+    """Run a part; return its seconds, findings and trace summaries, or why it did not finish.
 
-    Its rows and traces are copied into `kept`.
+    Copy its rows and traces into `kept`.
     """
     start = time.monotonic()
     traces = work / "traces" / part.folder
@@ -153,7 +153,7 @@ def measure(
 
 
 def _link_data(work: Path) -> bool:
-    """Link the project's data into `work`, and say whether they are there."""
+    """Link the project's data into `work`; return whether there are any."""
     if (DATA / SOURCE_FILE).is_file():
         shutil.copytree(DATA, work / DATA, copy_function=_link)
         return True

@@ -1,4 +1,4 @@
-"""Fetch the data sets from your own mirror or the published ones, or draw look-alikes instead."""
+"""Fetch the data sets from your own or the published mirrors, or draw look-alikes instead."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ DOWNLOADS = Path(".lab/downloads")  # outside DVC's outputs
 SYNTHETIC_SEED = 20170825  # fixed: the look-alikes are the same files everywhere
 
 log = logging.getLogger(__name__)
-pooch.get_logger().setLevel("WARNING")  # each source is logged here, once
+pooch.get_logger().setLevel("WARNING")  # this module logs each source once
 
 
 class WrongContentError(DataError):
@@ -36,12 +36,12 @@ class WrongContentError(DataError):
 
 
 def fetch(params: DataParams) -> dict[str, str]:
-    """Bring both data sets under data/; says of each whether it is `original` or `synthetic`.
+    """Put both data sets into data/; return whether each is `original` or `synthetic`.
 
-    Published files that lie there already are used as they are.
+    Published files that are there already are used as they are.
 
     Raises:
-        DataError: `data` is a link out of the project, or no source has a file, and one answered
+        DataError: `data` is a link out of the project; or no source has a file, and one answered
             with other bytes, or LAB_DATA_MIRROR names a source, or part of the set is there
             already, or the params say `if_unreachable: fail`.
         MachineError: a folder cannot be written to.
@@ -49,7 +49,7 @@ def fetch(params: DataParams) -> dict[str, str]:
     """
     check_places()
     try:
-        _withdraw_source()  # until all files are what it says
+        _withdraw_source()  # until all files are what source.json says
     except OSError as error:
         raise not_written(error, Path(error.filename or DOWNLOADS)) from None
     source = {
@@ -65,7 +65,7 @@ def fetch(params: DataParams) -> dict[str, str]:
 
 
 def _withdraw_source() -> None:
-    """Delete data/source.json; one that `fetch` did not write is kept beside it."""
+    """Delete data/source.json; set it aside if `fetch` did not write it."""
     path = DATA / SOURCE_FILE
     try:
         read_source()
@@ -84,7 +84,7 @@ def _original_or_synthetic(
     try:
         contents = [download(file, mirrors, params.timeout_s) for file in lacking]
     except WrongContentError:
-        raise  # other bytes than the published ones: no case for look-alikes, somebody should look
+        raise  # other bytes than the published ones: somebody should look, so draw no look-alikes
     except DataError as error:
         has_part = len(lacking) < len(files) or any(file.packed_beside for file in files)
         if params.if_unreachable == "fail" or own_mirror() or has_part:
@@ -115,12 +115,12 @@ def _draw_airfoil() -> None:
 
 
 def download(file: RemoteFile, mirrors: list[str], timeout_s: float) -> bytes:
-    """The unpacked bytes of a published file, from the first source that has it.
+    """Return the unpacked bytes of a published file, from the first source that has it.
 
-    `timeout_s` bounds how long a source may be silent.
+    `timeout_s` limits how long a source may be silent.
 
     Raises:
-        WrongContentError: no source had it, and at least one answered with something else.
+        WrongContentError: no source had the file, and at least one answered with something else.
         DataError: no source was reached.
         MachineError: the downloads' folder cannot be written to.
         SpaceError: the disk is full.
@@ -132,7 +132,7 @@ def download(file: RemoteFile, mirrors: list[str], timeout_s: float) -> bytes:
             content = file.unpacked(_read(source, file, timeout_s))
         except (requests.RequestException, FileNotFoundError, NotADirectoryError) as error:
             tried.append(f"{source}: {_reason(error)}")
-        except ValueError:  # of a wrong hash
+        except ValueError:  # a wrong hash
             tried.append(f"{source}: other bytes than the published ones (SHA-256)")
             wrong = True
         except OSError as error:
@@ -151,7 +151,7 @@ def download(file: RemoteFile, mirrors: list[str], timeout_s: float) -> bytes:
 
 
 def _read(source: str, file: RemoteFile, timeout_s: float) -> bytes:
-    """A source's bytes; ValueError if an address has not the published ones."""
+    """Return a source's bytes; raise ValueError if an address has other bytes than published."""
     if is_address(source):
         log.info("downloading %s", source)
         path = pooch.retrieve(
@@ -166,7 +166,7 @@ def _read(source: str, file: RemoteFile, timeout_s: float) -> bytes:
 
 
 def _reason(error: OSError) -> str:
-    """Why a source gives nothing, in place of the library's account of its attempts."""
+    """Return briefly why a source failed, instead of the library's account of its attempts."""
     if isinstance(error, requests.Timeout):
         return "no answer in time"
     if isinstance(error, requests.ConnectionError):

@@ -48,7 +48,7 @@ def test_two_claims_with_one_id_are_refused(tmp_path, monkeypatch):
     [
         ("  at_least: 1.02\n", "", "claim X1: .*expected at_least"),
         ("at_least: 1.02", "at_least: 2\n  at_most: 1", "claim X1: .*at_least is over at_most"),
-        ("at_least: 1.02", "exactly: 2\n  at_most: 1", "claim X1: .*exactly alone"),
+        ("at_least: 1.02", "exactly: 2\n  at_most: 1", "claim X1: .*only exactly"),
         ("en: By over 2 %., ", "", "claim X1: tolerance.en: missing key"),
         ("at_least", "at_last", "claim X1: at_last: unknown key; .*at_least"),
         ("kind: ours", "kind: mine", "claim X1: kind: expected 'said', 'printed' or 'ours'"),

@@ -45,7 +45,7 @@ def write_run(name: str, accuracy: float, content: bytes = WEIGHTS) -> None:
 @pytest.mark.parametrize("state", [MODELS["mlp"](torch.Generator()).state_dict(), [torch.zeros(1)]])
 def test_weights_of_no_lenet_are_refused_in_a_line_that_names_the_command(project, state):
     write_run("lenet_1gpu", 90, saved(state))
-    line = r"^models/lenet_1gpu\.pt: [^\n]*; `invoke train lenet_1gpu` makes it anew$"
+    line = r"^models/lenet_1gpu\.pt: [^\n]*; `invoke train lenet_1gpu` makes it again$"
     with pytest.raises(CheckpointError, match=line):
         predict.load_net("lenet_1gpu")
 
