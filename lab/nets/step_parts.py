@@ -62,7 +62,7 @@ class StepParts(TorchDispatchMode):
     """
 
     def __init__(self, vector_length: int, clock: Callable[[], float]) -> None:
-        """`vector_length` counts a vector's numbers; `clock` gives seconds after all work is done."""
+        """`vector_length` is in numbers; `clock` returns seconds after all work is done."""
         super().__init__()
         self.parts: dict[str, StepPart] = {}
         self._vector_length, self._clock = vector_length, clock
