@@ -1,1 +1,1 @@
-"""What everything stands on, without torch: errors, exit codes, params.yaml, files."""
+"""The foundation of everything else, without torch: errors, exit codes, params.yaml, files."""

@@ -1,4 +1,4 @@
-"""The failures that a user can mend, each with its exit code."""
+"""Failures that a user can fix, each with its exit code."""
 
 import difflib
 from collections.abc import Collection
@@ -7,7 +7,7 @@ from collections.abc import Collection
 class LabError(Exception):
     """A failure whose message says what is wrong (file, key, expected, got) and what to do.
 
-    Each line of the message is a mistake of its own; `exit_code` is the process's exit status.
+    Each line of the message is a separate mistake; `exit_code` is the process's exit status.
     """
 
     exit_code = 1
@@ -30,13 +30,13 @@ class NotThereError(DataError):
 
 
 class MachineError(LabError):
-    """The environment or the hardware cannot do what is asked."""
+    """The environment or the hardware cannot do what is required."""
 
     exit_code = 4
 
 
 class CheckpointError(LabError):
-    """A checkpoint is damaged or belongs to another run."""
+    """A checkpoint is damaged or belongs to a different run."""
 
     exit_code = 5
 
@@ -60,7 +60,7 @@ class SpaceError(LabError):
 
 
 def instead_of(word: str, known: Collection[str]) -> str:
-    """What a message says to write in place of an unknown word: the nearest known one, or all."""
+    """Return what to suggest for an unknown word: the nearest known one, or all known ones."""
     if near := difflib.get_close_matches(word, known, n=1):
         return f"did you mean {near[0]}?"
     return f"known: {', '.join(sorted(known)) or 'none yet'}"

@@ -1,4 +1,4 @@
-"""A stage's results, written whole: rows.csv (raw samples), metrics.json and conditions.json."""
+"""A stage's results, written atomically: rows.csv (raw samples), metrics.json, conditions.json."""
 
 import contextlib
 import csv
@@ -20,8 +20,8 @@ REPORTS = Path("reports")
 HARDWARE_FILE = REPORTS / "hardware.json"
 ROWS = "rows.csv"
 METRICS = "metrics.json"  # the few numbers of a stage that a person compares
-MEASURED_ON = "measured_on"  # the day, among the conditions
-CONDITIONS = "conditions.json"  # all else that it says in one number or word, and its machine
+MEASURED_ON = "measured_on"  # the date, among the conditions
+CONDITIONS = "conditions.json"  # a stage's other single numbers and words, and its machine
 MERGE_MARK = re.compile("^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
 MERGED = "a merge left both sides in it"
 MEND = "delete it and run `invoke repro`"
@@ -31,15 +31,14 @@ Metrics = Mapping[str, float | str]
 
 
 def sha256(content: bytes) -> str:
-    """The SHA-256 of bytes, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file that is seen whole or not at all, whenever the process ends.
+    """Write a file so that it is complete or absent, whenever the process ends.
 
     Raises:
-        SpaceError: the disk is full, or the file larger than the shell's limit.
+        SpaceError: the disk is full, or the file is larger than the shell's limit.
         MachineError: the folder cannot be written to.
     """
     part = path.with_name(f"{path.name}.part-{os.getpid()}-{secrets.token_hex(4)}")
@@ -57,19 +56,19 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def not_written(error: OSError, path: Path) -> LabError:
-    """Return the error of a file that the system does not let a command write, or read."""
+    """Return the error for a file that the system lets no command write, or read."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return SpaceError(f"{path}: no space; free some and run again")
     if error.errno == errno.EFBIG:
         return SpaceError(f"{path}: over this shell's limit for a file; `ulimit -f unlimited`")
     return MachineError(
-        f"{path}: cannot be read or written ({error.strerror}); mend the permissions, or work in a"
+        f"{path}: cannot be read or written ({error.strerror}); fix the permissions, or work in a"
         " clone of your own"
     )
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Write indented JSON with keys in the order given; NaN and infinities are a ValueError."""
+    """Write indented JSON with keys in the given order; NaN and infinities raise ValueError."""
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     write_atomically(path, (text + "\n").encode())
 
@@ -81,7 +80,7 @@ def _read(path: Path, mend: str) -> str:
         raise NotThereError(f"{path}: not there yet; `invoke repro` makes it") from None
     except PermissionError as error:
         raise MachineError(
-            f"{path}: cannot be read ({error.strerror}); mend the file's permissions"
+            f"{path}: cannot be read ({error.strerror}); fix the file's permissions"
         ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -95,15 +94,15 @@ def _read(path: Path, mend: str) -> str:
 
 
 def read_json(path: Path, mend: str = MEND) -> dict[str, Any]:
-    """The object in a JSON file, its numbers finite, as `write_json` writes them.
+    """Return the object in a JSON file; its numbers are finite, as `write_json` writes them.
 
     Args:
-        path: of the file.
-        mend: what to do about a damaged one.
+        path: the file.
+        mend: what to do if the file is damaged.
 
     Raises:
-        DataError: missing or damaged.
-        MachineError: another user's.
+        DataError: the file is missing or damaged.
+        MachineError: the file cannot be read.
     """
     text = _read(path, mend)
     try:
@@ -116,7 +115,7 @@ def read_json(path: Path, mend: str = MEND) -> dict[str, Any]:
 
 
 def _value(text: str) -> float | str:
-    """A finite number, or the text itself."""
+    """Return a finite number, or the text itself if it is no number."""
     try:
         number = float(text)
     except ValueError:
@@ -127,10 +126,10 @@ def _value(text: str) -> float | str:
 
 
 def write_rows(folder: Path, rows: Sequence[Row], name: str = ROWS) -> None:
-    """Write a stage's rows, or another table beside them; all rows have the first one's keys.
+    """Write a stage's rows, or a further table next to them; all rows have the first one's keys.
 
     Raises:
-        ValueError: no rows, a row with other keys, or a number that is not finite.
+        ValueError: there are no rows, a row has other keys, or a number is not finite.
     """
     if not rows:
         raise ValueError("expected at least one row")
@@ -150,15 +149,15 @@ def write_rows(folder: Path, rows: Sequence[Row], name: str = ROWS) -> None:
 
 
 def read_rows(path: Path, mend: str = MEND) -> list[dict[str, float | str]]:
-    """The rows of a CSV file, numbers as floats; one row at least, all as long as the header.
+    """Return the rows of a CSV file, numbers as floats; at least one, all as long as the header.
 
     Args:
-        path: of the file.
-        mend: what to do about a damaged one.
+        path: the file.
+        mend: what to do if the file is damaged.
 
     Raises:
-        DataError: missing or damaged.
-        MachineError: another user's.
+        DataError: the file is missing or damaged.
+        MachineError: the file cannot be read.
     """
     table = csv.reader(io.StringIO(_read(path, mend), newline=""), strict=True)
     rows = []

@@ -1,4 +1,4 @@
-"""Which files of ours a file imports, read from their text."""
+"""The project's files that a file imports, found without running them."""
 
 import ast
 import functools
@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @functools.cache
 def imports(path: Path) -> frozenset[str]:
-    """The modules that a file imports anywhere in it, functions included; dotted names."""
+    """Return the dotted names of modules that a file imports, including those within functions."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -21,9 +21,9 @@ def imports(path: Path) -> frozenset[str]:
 
 
 def closure(path: Path, counts: Callable[[Path], bool] = lambda path: True) -> list[Path]:
-    """The files of lab/ and stages/ that a file needs, itself included, directly or not.
+    """Return the files of lab/ and stages/ that a file needs, directly or not, and itself.
 
-    Those that do not count are left out, with what they import alone.
+    Files that do not count are left out, along with what only they import.
     """
     seen: set[Path] = set()
     todo = [path]
@@ -37,6 +37,6 @@ def closure(path: Path, counts: Callable[[Path], bool] = lambda path: True) -> l
 
 
 def _file_of(module: str) -> Path | None:
-    """The file of a module of ours; none for a package or a name in a module."""
+    """Return the file of a module of the project; None for a package or a name in a module."""
     path = ROOT / f"{module.replace('.', '/')}.py"
     return path if module.split(".")[0] in ("lab", "stages") and path.is_file() else None

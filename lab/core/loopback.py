@@ -1,4 +1,4 @@
-"""The address of this host that no other can reach, and libraries that are told to keep to it."""
+"""The loopback address, which no other host can reach, and keeping libraries on it."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ ANSWER_S = 5.0
 def check_loopback() -> str:
     """Connect to the address and return the name of the interface that has it.
 
-    Where nothing answers, torch would try for minutes and ignore signals.
+    If nothing answers there, torch would try for minutes and ignore signals.
 
     Raises:
         MachineError: nothing answers, as in a network namespace whose interfaces are down.
@@ -36,13 +36,13 @@ def check_loopback() -> str:
 
 
 def stay_on_loopback() -> None:
-    """Have gloo and NCCL listen on the loopback interface alone, for as long as this process lives.
+    """Have gloo and NCCL listen only on the loopback interface, for the rest of this process.
 
-    By themselves both take the first network that they find, NCCL also within one process.
+    By default, both take the first network that they find, NCCL even within one process.
 
     Raises:
-        MachineError: nothing answers there.
+        MachineError: nothing answers at the loopback address.
     """
     interface = check_loopback()
     os.environ["GLOO_SOCKET_IFNAME"] = interface
-    os.environ["NCCL_SOCKET_IFNAME"] = f"={interface}"  # this one, not all whose names begin so
+    os.environ["NCCL_SOCKET_IFNAME"] = f"={interface}"  # `=`: this one, not each with this prefix

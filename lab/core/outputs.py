@@ -1,4 +1,4 @@
-"""Write data and weights: whatever lies in their place and is not the lab's is kept beside them."""
+"""Write data and weights without overwriting a user's files: those get another name."""
 
 import itertools
 import logging
@@ -8,13 +8,13 @@ from pathlib import Path
 from lab.core.errors import DataError
 from lab.core.files import sha256, write_atomically
 
-WRITTEN = Path(".lab/written")  # a file for each of the lab's own, named by its SHA-256
+WRITTEN = Path(".lab/written")  # an entry for each file that the lab wrote, named by its SHA-256
 
 log = logging.getLogger(__name__)
 
 
 def write_own(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, and note before that it is the lab's.
+    """Write a file atomically, after noting that it is the lab's.
 
     Raises:
         DataError: as in `check_place`.
@@ -30,7 +30,7 @@ def write_own(path: Path, content: bytes) -> None:
 
 
 def set_aside(path: Path) -> None:
-    """Give a file that the lab did not write another name: NAME.1, or the next that is free."""
+    """Rename a file that the lab did not write to NAME.1, or the next free name."""
     names = (path.with_name(f"{path.name}.{i}") for i in itertools.count(1))
     kept = next(name for name in names if not os.path.lexists(name))
     path.rename(kept)

@@ -21,7 +21,7 @@ from lab.core.files import MERGE_MARK, MERGED
 
 PARAMS_FILE = Path("params.yaml")
 COMMITTED = " (`git show HEAD:params.yaml` has it)"
-MOST_MISTAKES = 40  # that are said
+MOST_MISTAKES = 40  # that are reported
 ODD_SPACE = re.compile("^[^#\n]*?([\u00a0\u2000-\u200b\u202f\u3000])", re.MULTILINE)
 COMMA = re.compile(r"\d+,\d+")
 _CHECKS: list[Callable[[], None]] = []  # of `unchanged`
@@ -33,7 +33,7 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
     def but(self, **changes: Any) -> Self:
-        """The same with other values, which are taken as they are."""
+        """Return a copy with other values, which are not validated."""
         if unknown := changes.keys() - type(self).model_fields.keys():
             raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(unknown))}")
         return self.model_copy(update=changes)
@@ -48,9 +48,10 @@ def load(
     path: Path = PARAMS_FILE,
     decisive: Callable[[P], object] = lambda params: params,
 ) -> P:
-    """The part of params.yaml that `model` describes; other top-level keys belong to other stages.
+    """Return the part of params.yaml that `model` describes; other keys belong to other stages.
 
-    What is `decisive` of it must not change until the command ends: see `unchanged`.
+    The command fails at its end if `decisive(params)` has changed in the file meanwhile: see
+    `unchanged`.
 
     Raises:
         ParamsError: the file is missing or not YAML, or values are wrong: one line per mistake.
@@ -70,12 +71,12 @@ def load(
 
 @contextlib.contextmanager
 def unchanged() -> Iterator[None]:
-    """Fail in the end if params that were loaded meanwhile have changed since.
+    """Fail at the end if params that were loaded within the context have changed since.
 
-    DVC would take the results for those of the new values, which it reads when a stage has ended.
+    DVC reads params when a stage has ended, and would attribute the results to the new values.
 
     Raises:
-        ParamsError: they have changed.
+        ParamsError: the params have changed.
     """
     _CHECKS.clear()
     yield
@@ -90,7 +91,7 @@ def _part(model: type[P], path: Path) -> P:
 
 
 def check(models: Iterable[type[Section]], path: Path = PARAMS_FILE) -> None:
-    """Check all of params.yaml against the models of all stages; a key in none is a mistake.
+    """Check all of params.yaml against the models of all stages; unknown keys are mistakes.
 
     Raises:
         ParamsError: as in `load`.
@@ -105,11 +106,11 @@ def check(models: Iterable[type[Section]], path: Path = PARAMS_FILE) -> None:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The mapping in a YAML 1.2 file.
+    """Return the mapping in a YAML 1.2 file.
 
     Raises:
         ParamsError: no such file, not UTF-8, not YAML (duplicate keys, tabs), or not a mapping.
-        MachineError: another user's.
+        MachineError: the file cannot be read.
     """
     text = ""
     try:
@@ -121,7 +122,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         ) from None
     except PermissionError as error:
         raise MachineError(
-            f"{path}: cannot be read ({error.strerror}); mend the file's permissions"
+            f"{path}: cannot be read ({error.strerror}); fix the file's permissions"
         ) from None
     except UnicodeDecodeError as error:
         raise ParamsError(f"{path}: not UTF-8 text ({error.reason}); save it as UTF-8") from None
@@ -137,9 +138,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
         if MERGE_MARK.search(text):
             problem = MERGED
         where = f", line {line}" if line else ""
-        raise ParamsError(f"{path}{where}: {problem}; mend the YAML there") from None
+        raise ParamsError(f"{path}{where}: {problem}; fix the YAML there") from None
     except (OSError, ValueError, ArithmeticError) as error:
-        # a number that is none, say, or a folder
+        # such as an invalid number, or a folder
         reason = (getattr(error, "strerror", None) or str(error)).partition(";")[0]
         raise ParamsError(
             f"{path}: {reason}; `git checkout {path}` brings the committed one"
@@ -153,16 +154,16 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def validated(model: type[M], document: dict[str, Any], where: str, found_in: str = "") -> M:
-    """What a document holds, by its model.
+    """Validate a document against its model.
 
     Args:
-        model: that describes it.
-        document: what a YAML file holds, or a part of it.
-        where: it stands, with which each line of the error begins.
+        model: describes the document.
+        document: the contents of a YAML file, or a part of them.
+        where: the document's place, with which each line of the error begins.
         found_in: where a missing key can be found.
 
     Raises:
-        ParamsError: one line for each mistake.
+        ParamsError: the document has mistakes; one line each.
     """
     try:
         return model.model_validate(document)
@@ -172,12 +173,12 @@ def validated(model: type[M], document: dict[str, Any], where: str, found_in: st
             f"{where}: {_describe(error, model, found_in)}" for error in mistakes[:MOST_MISTAKES]
         ]
         if more := len(mistakes) - len(lines):
-            lines.append(f"{where}: {more} more mistakes; mend these first")
+            lines.append(f"{where}: {more} more mistakes; fix these first")
         raise ParamsError("\n".join(lines)) from None
 
 
 def _describe(error: ErrorDetails, model: type[BaseModel], found_in: str) -> str:
-    """A mistake in one line: the key, what was expected, what was found."""
+    """Return a mistake in one line: the key, what was expected, what was found."""
     *parents, last = [_shown(part) for part in error["loc"] if part != "[key]"] or ["?"]
     key = ".".join([*parents, last])
     if error["type"] == "extra_forbidden":
@@ -201,13 +202,13 @@ _SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother = 1, 80, 80
 
 
 def _shown(part: int | str) -> str:
-    """A key as it stands in a line: short, and without characters that a terminal obeys."""
+    """Return a key to print in a message: short, and without terminal control characters."""
     text = str(part)
     return text if text.isprintable() and len(text) <= _SHORT.maxstring else _SHORT.repr(text)
 
 
 def _keys_at(model: Any, parents: Iterable[str]) -> list[str]:
-    """The keys of the section at `parents`; all entries of a mapping have the same model."""
+    """Return the keys of the section at `parents`; a mapping's entries all share one model."""
     for key in parents:
         if get_origin(model) is dict:
             model = get_args(model)[1]

@@ -1,7 +1,7 @@
-"""How long stages take: kept when one ends, told before the next run.
+"""Durations of stages: recorded when a stage ends, announced before its next run.
 
-A stage's seconds depend on its params, so they are kept by a digest of these: on this machine in
-`.lab/stage_seconds.json`, of the committed run in `reports/stage_seconds.json`.
+A stage's duration depends on its params, so it is stored by a digest of these: this machine's in
+`.lab/stage_seconds.json`, the committed run's in `reports/stage_seconds.json`.
 """
 
 import hashlib
@@ -21,29 +21,29 @@ from lab.core.params import PARAMS_FILE, read_yaml
 
 COMMITTED, OWN = REPORTS / "stage_seconds.json", Path(".lab") / "stage_seconds.json"
 PLAN = "LAB_PLAN"  # in the environment: the stages that `invoke` is to run, in DVC's order
-SURE_S = 60.0  # of stages timed here, before they count as much as the machine's speed
+SURE_S = 60.0  # seconds of stages timed here that weigh as much as the machine's speed
 
 
 @dataclass(frozen=True)
 class Times:
-    """What stages took on one machine.
+    """The durations of stages on one machine.
 
     Attributes:
-        seconds: of each stage by the digest of its params.
-        work_s: of the fixed work in lab/machine/speed.py; None if it was not timed.
+        seconds: seconds of each stage, by the digest of its params.
+        work_s: seconds of the fixed work in lab/machine/speed.py; None if it was not timed.
     """
 
     seconds: dict[str, dict[str, float]] = field(default_factory=dict)
     work_s: float | None = None
 
     def of(self, stage: str, digest: str) -> float | None:
-        """The seconds of a stage, if it was timed with such params."""
+        """Return the seconds of a stage, or None if it was not timed with these params."""
         return self.seconds.get(stage, {}).get(digest)
 
     def times_as_long_as(self, other: "Times") -> float:
-        """How many times as long stages take here as on the other machine.
+        """Return how many times as long stages take here as on the other machine.
 
-        By the fixed work at first, and more and more by the stages that were timed on both.
+        The estimate starts from the fixed work; stages timed on both machines gain weight.
         """
         here = there = SURE_S
         if self.work_s and other.work_s:
@@ -57,7 +57,7 @@ class Times:
 
 
 def expected_seconds(stage: str, params: Mapping[str, Any]) -> float | None:
-    """The seconds that a stage with these params takes here; None if it was timed nowhere."""
+    """Return the seconds that a stage takes here; None if it was never timed with these params."""
     own, committed, key = read_times(OWN), read_times(COMMITTED), digest(stage, params)
     if (seconds := own.of(stage, key)) is not None:
         return seconds
@@ -66,7 +66,7 @@ def expected_seconds(stage: str, params: Mapping[str, Any]) -> float | None:
 
 
 def announce(stage: str) -> None:
-    """Say how long a stage will take, and where a run of several stands with it."""
+    """Print how long a stage will take, and its place in a run of several."""
     params, plan = _params(), os.environ.get(PLAN, "").split()
     line = stage + in_words([expected_seconds(stage, params)])
     if stage in plan:
@@ -77,14 +77,14 @@ def announce(stage: str) -> None:
 
 
 def remember(stage: str, seconds: float) -> None:
-    """Keep how long a stage took here."""
+    """Record how long a stage took here."""
     own = read_times(OWN)
     by_digest = own.seconds.get(stage, {}) | {digest(stage, _params()): round(seconds, 1)}
     write_times(OWN, replace(own, seconds=own.seconds | {stage: by_digest}))
 
 
 def digest(stage: str, params: Mapping[str, Any]) -> str:
-    """Of the params that decide on a stage's time: its section and `bench`; of a run, the run's."""
+    """Hash the params that affect a stage's duration: its section, or the run's, and `bench`."""
     name, _, run = stage.partition("@")
     section = params.get(name)
     if run and isinstance(section, dict):
@@ -94,7 +94,7 @@ def digest(stage: str, params: Mapping[str, Any]) -> str:
 
 
 def read_times(path: Path) -> Times:
-    """The times in a file; one that is damaged, of another form or not there holds none."""
+    """Return the times in a file; none if it is missing, damaged or of a different form."""
     try:
         return TypeAdapter(Times).validate_python(read_json(path))
     except (LabError, ValidationError):
@@ -106,7 +106,7 @@ def write_times(path: Path, times: Times) -> None:
 
 
 def in_words(seconds: Sequence[float | None]) -> str:
-    """Say after a comma how long stages take in all; nothing if none was timed with its params."""
+    """Return a comma and how long stages take in all; nothing if none was timed."""
     timed = [each for each in seconds if each is not None]
     if not timed:
         return ""
@@ -118,7 +118,7 @@ def in_words(seconds: Sequence[float | None]) -> str:
 
 
 def _params() -> dict[str, Any]:
-    """What params.yaml holds; nothing if it cannot be read, which the stage itself will say."""
+    """Return the contents of params.yaml; empty if unreadable, which the stage itself reports."""
     try:
         return read_yaml(PARAMS_FILE)
     except LabError:

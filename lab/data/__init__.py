@@ -1,1 +1,1 @@
-"""The two data sets: fetched or drawn, checked, read, and put in order as tensors."""
+"""The two data sets: fetched or synthesized, checked, read, and ordered as tensors."""

@@ -1,4 +1,4 @@
-"""Images varied at random, anew in each epoch, so that a net cannot learn them by heart."""
+"""Random augmentation of images, new in each epoch, so that a net cannot memorize them."""
 
 import torch
 from torch import Tensor
@@ -10,10 +10,10 @@ MOST_PIXELS = 2  # of a shift, in each direction
 
 
 def varied(images: Tensor, how: Augmentation, generator: torch.Generator) -> Tensor:
-    """uint8 images (n, 28, 28), each moved by up to two pixels in each direction, all as likely.
+    """Return uint8 images (n, 28, 28), each shifted uniformly by up to two pixels per direction.
 
-    What moves in is black. `none` returns the images themselves. They are not mirrored: in
-    Fashion-MNIST all shoes point to the left, in the test images, too.
+    New pixels are black. `none` returns the images themselves. They are not mirrored: all shoes in
+    Fashion-MNIST point to the left, also in the test images.
     """
     if how == "none":
         return images

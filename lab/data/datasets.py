@@ -1,8 +1,8 @@
-"""The two data sets as `fetch` left them, read and checked.
+"""The two data sets from `fetch`, read and checked.
 
-Fashion-MNIST has torchvision's layout (`data/FashionMNIST/raw`), and the airfoil table lies beside
-it. `data/source.json` says whether each is the original or a synthetic look-alike. `fetch` checked
-their hashes.
+Fashion-MNIST has torchvision's layout (`data/FashionMNIST/raw`); the airfoil table is in
+`data/airfoil`. `data/source.json` says whether each is the original or a synthetic look-alike.
+`fetch` has checked their hashes.
 """
 
 import json
@@ -46,16 +46,15 @@ class Split(NamedTuple):
     labels: NDArray[np.int64]
 
     def first(self, count: int) -> "Split":
-        """The first `count` examples."""
         return Split(self.images[:count], self.labels[:count])
 
 
 def read_source(root: Path = DATA) -> dict[str, str]:
-    """Whether each data set is `original` or `synthetic`, as `fetch` recorded it.
+    """Return whether each data set is `original` or `synthetic`, as `fetch` recorded.
 
     Raises:
         DataError: nothing was fetched, or the record is damaged.
-        MachineError: it cannot be read.
+        MachineError: the record cannot be read.
     """
     path = root / SOURCE_FILE
     content = _read(path)
@@ -70,16 +69,16 @@ def read_source(root: Path = DATA) -> dict[str, str]:
 
 
 def dataset_name(root: Path = DATA) -> str:
-    """What results call the images: `fashion-mnist` or `synthetic`."""
+    """Return the name of the images in results: `fashion-mnist` or `synthetic`."""
     return "synthetic" if read_source(root)["fashion_mnist"] == "synthetic" else "fashion-mnist"
 
 
 def read_fashion_mnist(half: Literal["train", "t10k"], root: Path = DATA) -> Split:
-    """One half of Fashion-MNIST, its headers, counts and labels checked.
+    """Return one half of Fashion-MNIST after checking its headers, counts and labels.
 
     Raises:
         DataError: a file is missing, or is not Fashion-MNIST.
-        MachineError: it cannot be read.
+        MachineError: a file cannot be read.
     """
     images_file, labels_file = (
         root / RAW_FOLDER / f"{half}-{kind}-ubyte" for kind in ("images-idx3", "labels-idx1")
@@ -105,11 +104,11 @@ def read_fashion_mnist(half: Literal["train", "t10k"], root: Path = DATA) -> Spl
 
 
 def read_airfoil(root: Path = DATA) -> NDArray[np.float64]:
-    """The airfoil table (1503, 6): five features, then the sound pressure in dB.
+    """Return the airfoil table (1503, 6): five features, then the sound pressure in dB.
 
     Raises:
-        DataError: missing, or no table.
-        MachineError: it cannot be read.
+        DataError: the file is missing, or is not a table.
+        MachineError: the file cannot be read.
     """
     path = root / AIRFOIL_FILE
     try:
@@ -126,7 +125,7 @@ def _read_idx(path: Path, ndim: int) -> NDArray[np.uint8]:
 
 
 def _anew(*paths: Path) -> str:
-    return f"`rm {' '.join(map(str, paths))} && dvc repro fetch` makes it anew"
+    return f"`rm {' '.join(map(str, paths))} && dvc repro fetch` makes it again"
 
 
 def _read(path: Path) -> bytes:
@@ -136,6 +135,6 @@ def _read(path: Path) -> bytes:
         raise DataError(f"{path}: no data yet; `dvc repro fetch` brings them") from None
     except OSError as error:
         raise MachineError(
-            f"{path}: cannot be read ({error.strerror}); mend its permissions, or work in a clone"
+            f"{path}: cannot be read ({error.strerror}); fix its permissions, or work in a clone"
             " of your own"
         ) from None

@@ -13,16 +13,16 @@ UINT8 = 0x08
 
 
 def encode(array: NDArray[np.uint8]) -> bytes:
-    """An array as an IDX file; the inverse of `decode`."""
+    """Encode an array as an IDX file; the inverse of `decode`."""
     header = struct.pack(f">BBBB{array.ndim}I", 0, 0, UINT8, array.ndim, *array.shape)
     return header + array.tobytes()
 
 
 def decode(content: bytes, ndim: int) -> NDArray[np.uint8]:
-    """The uint8 array of `ndim` dimensions that an IDX file holds, a read-only view of `content`.
+    """Decode an IDX file to a uint8 array of `ndim` dimensions, a read-only view of `content`.
 
-    The header is compared with the file's length before anything is allocated, so that a false
-    header costs nothing.
+    The header is compared with the file's length before anything is allocated, so a wrong header
+    costs nothing.
 
     Raises:
         ValueError: wrong magic, type or number of dimensions, an empty dimension, or a length that

@@ -19,26 +19,24 @@ class Images(NamedTuple):
     y: Tensor
 
     def at(self, rows: Tensor) -> "Images":
-        """The images of some rows."""
         return Images(self.X[rows], self.y[rows])
 
     def first(self, count: int) -> "Images":
-        """The first `count` images."""
         return Images(self.X[:count], self.y[:count])
 
 
 def to_tensors(split: Split) -> LabelledImages:
-    """A split's images and labels copied into tensors, on the CPU."""
+    """Copy a split's images and labels into tensors on the CPU."""
     return torch.from_numpy(split.images.copy()), torch.from_numpy(split.labels.copy())
 
 
 def shrink(images: Tensor, side: int) -> Tensor:
-    """Shrink uint8 images (n, 28, 28) to floats (n, 1, side, side) in [0, 1] by means of pixels."""
+    """Shrink uint8 images (n, 28, 28) to floats (n, 1, side, side) in [0, 1] by average pooling."""
     X = to_float(images)
     return X if side == X.shape[-1] else F.avg_pool2d(X, X.shape[-1] // side)
 
 
 def small_images(split: Split, side: int, device: torch.device) -> Images:
-    """A split's images, shrunk to `side` pixels, and its labels, on the device."""
+    """Return a split's images, shrunk to `side` pixels, and its labels, on the device."""
     images, labels = to_tensors(split)
     return Images(shrink(images, side).to(device), labels.to(device))

@@ -1,4 +1,4 @@
-"""The book's way to load Fashion-MNIST: torchvision's images through torch's DataLoader."""
+"""Fashion-MNIST as the book loads it: torchvision's images through torch's DataLoader."""
 
 import os
 import sys
@@ -15,14 +15,14 @@ from lab.machine.fresh_process import die_with_parent
 from lab.machine.torchvision_import import torchvision
 
 BOOK_WORKERS = 4
-# How workers start. Python's default on Linux, from 3.14 on, is a server: each process that loads
-# would wait until its own has imported torch, and workers would outlive a process that is killed.
+# How workers start. Since 3.14, Python's default on Linux is a server: each loading process would
+# wait until its server has imported torch, and workers would outlive a process that is killed.
 WORKER_START = "fork" if sys.platform == "linux" else "spawn"
 warnings.filterwarnings("ignore", message="This DataLoader will create")  # workers beyond the cores
 
 
 def book_images(root: Path = DATA) -> Dataset[Any]:
-    """torchvision's training set, which makes a PIL image and a float tensor for each access."""
+    """Return torchvision's training set, which makes a PIL image and a float tensor per access."""
     transform = torchvision.transforms.ToTensor()
     return torchvision.datasets.FashionMNIST(str(root), train=True, transform=transform)  # type: ignore[no-any-return]
 
@@ -30,7 +30,7 @@ def book_images(root: Path = DATA) -> Dataset[Any]:
 def loader(
     images: Dataset[Any], batch_size: int, num_workers: int, keep: bool = False
 ) -> DataLoader[tuple[Tensor, Tensor]]:
-    """A shuffling DataLoader; with `keep` its workers outlive an epoch and pin memory for a GPU."""
+    """Return a shuffling DataLoader; `keep`: its workers outlive an epoch, and it pins memory."""
     return DataLoader(
         images,
         batch_size,
@@ -44,11 +44,11 @@ def loader(
 
 
 def _init_worker(worker: int) -> None:
-    """Have a worker end with its process, and leave errors to it.
+    """Make a worker end with its parent process, and silence the worker's stderr.
 
-    torch's own worker looks whether its parent is still the one that it had when it began: where
-    that process was gone by then, the worker would stay for good, and keep its pipes open. Without
-    its process it would only print how they broke.
+    torch's worker ends if its parent is not the one from when it started. If that parent was gone
+    by then, the worker would never end, and keep its pipes open. Without its parent, it would only
+    print that its pipes broke.
     """
     die_with_parent()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

@@ -1,4 +1,4 @@
-"""The order in which training sees the images: one permutation for each epoch."""
+"""The order of the images in training: one permutation per epoch."""
 
 from collections.abc import Iterator
 
@@ -7,27 +7,27 @@ from torch import Tensor
 
 
 def shuffled(num_images: int, generator: torch.Generator) -> Tensor:
-    """The generator's next permutation (num_images,) of the images."""
+    """Return the generator's next permutation (num_images,) of the images."""
     return torch.randperm(num_images, generator=generator)
 
 
 def epoch_order(num_images: int, seed: int, epoch: int) -> Tensor:
-    """The order (num_images,) of an epoch, which depends on seed and epoch alone.
+    """Return the order (num_images,) of an epoch, which depends only on seed and epoch.
 
-    So a run that resumes in an epoch finds that epoch's order without going through the others.
+    So a run that resumes in an epoch finds its order without going through earlier epochs.
     """
     return shuffled(num_images, epoch_generator(seed, epoch))
 
 
 def epoch_generator(seed: int, epoch: int) -> torch.Generator:
-    """What an epoch draws from: first the order of its images, then how these are varied."""
+    """Return the generator of an epoch: it draws the images' order first, then augmentations."""
     return torch.Generator().manual_seed(seed * 100_000 + epoch)
 
 
 def batches(num_images: int, batch_size: int, generator: torch.Generator) -> Iterator[Tensor]:
-    """The rows of batch after batch without end, each epoch in an order of its own.
+    """Yield the rows of batches without end, each epoch in a new order.
 
-    Each epoch leaves out what fills no batch.
+    Each epoch leaves out images that do not fill a batch.
     """
     while True:
         order = shuffled(num_images, generator)

@@ -1,4 +1,4 @@
-"""What is fetched and where it lies: the published files, your own copies, and the mirrors."""
+"""The files to fetch and their places: published files, your own copies, and mirrors."""
 
 import gzip
 import os
@@ -22,8 +22,8 @@ class RemoteFile:
     """A file as published.
 
     Attributes:
-        folders: where it may lie under LAB_DATA_MIRROR; in the last, unpacked, under data/ as well.
-        unpacked_sha256: the same as `sha256` if it is published as it is.
+        folders: its places under LAB_DATA_MIRROR; the last is also its place, unpacked, in data/.
+        unpacked_sha256: equal to `sha256` if the file is published unpacked.
     """
 
     folders: tuple[str, ...]
@@ -34,17 +34,17 @@ class RemoteFile:
 
     @property
     def path(self) -> Path:
-        """Where it lies unpacked."""
+        """The path of the unpacked file."""
         return DATA / self.folders[-1] / self.name.removesuffix(".gz")
 
     @property
     def packed_beside(self) -> list[Path]:
-        """The packed one beside it, where torchvision left one."""
+        """The packed file in the same folder, if torchvision left one."""
         packed = self.path.with_name(self.name)
         return [packed] if packed != self.path and packed.exists() else []
 
     def unpacked(self, content: bytes) -> bytes:
-        """The unpacked bytes of a copy, which may be packed; ValueError if it is none."""
+        """Return the unpacked bytes of a copy, packed or not; ValueError if it is no copy."""
         digest = sha256(content)
         if digest == self.unpacked_sha256:
             return content
@@ -53,7 +53,7 @@ class RemoteFile:
         raise ValueError(f"{self.name}: SHA-256 {digest}")
 
     def lies_at(self, path: Path | str) -> bool:
-        """Whether a copy of it lies there, packed or not."""
+        """Return whether `path` is a copy of the file, packed or not."""
         try:
             digest = sha256(Path(path).read_bytes())
         except OSError:
@@ -104,7 +104,7 @@ Url = Annotated[str, Field(pattern=r"^https?://[^\s]+$")]
 
 
 class MirrorParams(Section):
-    """Base addresses, tried in order; a file's name is appended to each."""
+    """Base URLs, tried in order; a file's name is appended to each."""
 
     fashion_mnist: list[Url]
     airfoil: list[Url]
@@ -119,10 +119,10 @@ class DataParams(Section):
 
 
 def own_mirror() -> str:
-    """The folder or the http(s) address that LAB_DATA_MIRROR names; empty if it names none.
+    """Return the folder or http(s) address in LAB_DATA_MIRROR; empty if there is none.
 
     Raises:
-        DataError: it names an address of another kind.
+        DataError: the variable has a different kind of address.
     """
     text = os.environ.get(MIRROR_VARIABLE, "").strip().rstrip("/")
     if "://" in text and not is_address(text):
@@ -134,7 +134,7 @@ def own_mirror() -> str:
 
 
 def own_copies(file: RemoteFile) -> list[str]:
-    """Where LAB_DATA_MIRROR has a file, packed or not; where it should be if nowhere.
+    """Return the places of a file, packed or not, in LAB_DATA_MIRROR; if none, where it should be.
 
     Raises:
         DataError: as in `own_mirror`.
@@ -146,7 +146,7 @@ def own_copies(file: RemoteFile) -> list[str]:
 
 
 def sources(file: RemoteFile, mirrors: list[str]) -> list[str]:
-    """Where to look for a file, paths and http(s) addresses: own copies first.
+    """Return where to look for a file, as paths and http(s) addresses: own copies first.
 
     Raises:
         DataError: as in `own_mirror`.
@@ -156,11 +156,10 @@ def sources(file: RemoteFile, mirrors: list[str]) -> list[str]:
 
 
 def check_places() -> None:
-    """Raise DataError if data would be written through a link out of the project."""
+    """Raise DataError if data would be written through a link that leaves the project."""
     for path in (DATA / SOURCE_FILE, *(file.path for file in (*FASHION_FILES, AIRFOIL))):
         check_place(path)
 
 
 def is_address(source: str) -> bool:
-    """Whether a source is an address rather than a path."""
     return source.startswith(("http://", "https://"))

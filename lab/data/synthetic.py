@@ -1,8 +1,8 @@
-"""Seeded look-alikes of the two data sets, in their shapes, for a machine that can reach neither.
+"""Seeded look-alikes of the two data sets, in their shapes, for machines that can reach neither.
 
-The garments are ten outlines, each drawn large once and then photographed in random poses, cloths
-and noise, so that a network has something to learn and a few classes (shirt, coat, pullover) to
-confuse.
+The garments are ten outlines. Each is drawn large once, and then "photographed" in random poses,
+cloths and noise, so that a network has something to learn, and a few classes (shirt, coat,
+pullover) to confuse.
 """
 
 import numpy as np
@@ -12,8 +12,8 @@ from PIL import Image, ImageDraw, ImageFilter
 TEMPLATE_SIZE = 112
 IMAGE_SIZE = 28
 
-# Outlines on a 0-100 grid, x to the right and y down, in the order of Fashion-MNIST's labels. The
-# second list of a class holds the holes.
+# Outlines on a 0-100 grid, x to the right and y down, in the order of Fashion-MNIST's labels. Each
+# class has a list of outlines, and a list of holes.
 Outline = list[tuple[int, int]]
 GARMENTS: list[tuple[list[Outline], list[Outline]]] = [
     # T-shirt/top: short sleeves
@@ -36,7 +36,7 @@ GARMENTS: list[tuple[list[Outline], list[Outline]]] = [
     ),
     # Trouser
     ([[(32, 5), (68, 5), (74, 96), (56, 96), (50, 35), (44, 96), (26, 96)]], []),
-    # Pullover: long sleeves hanging beside a wide body
+    # Pullover: long sleeves hanging next to a wide body
     (
         [
             [
@@ -137,7 +137,7 @@ def _template(outlines: list[Outline], holes: list[Outline]) -> NDArray[np.float
 def _photograph(
     template: NDArray[np.float32], count: int, rng: np.random.Generator
 ) -> NDArray[np.uint8]:
-    """Images (count, 28, 28) of one garment, each with its own pose and cloth."""
+    """Return images (count, 28, 28) of one garment, each with its own pose and cloth."""
 
     def draw(low: float, high: float) -> NDArray[np.float32]:
         return rng.uniform(low, high, (count, 1, 1)).astype(np.float32)
@@ -167,7 +167,7 @@ def _photograph(
 
 
 def fashion(count: int, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Look-alike images (count, 28, 28) and labels (count,), the classes as even as can be."""
+    """Return look-alike images (count, 28, 28) and labels (count,), with classes balanced."""
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(count) % len(GARMENTS)).astype(np.uint8)
     images = np.empty((count, IMAGE_SIZE, IMAGE_SIZE), dtype=np.uint8)
@@ -178,10 +178,10 @@ def fashion(count: int, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]
 
 
 def airfoil(seed: int) -> NDArray[np.float64]:
-    """A table of the airfoil set's shape (1503, 6): five features and a noisy linear target.
+    """Return a table like the airfoil set's (1503, 6): five features and a noisy linear target.
 
-    The columns have the original's meaning and rough range: frequency (Hz), angle (degrees), chord
-    (m), speed (m/s), displacement thickness (m), sound pressure (dB).
+    The columns have the original's meanings and approximate ranges: frequency (Hz), angle
+    (degrees), chord (m), speed (m/s), displacement thickness (m), sound pressure (dB).
     """
     rng = np.random.default_rng(seed)
     low = np.array([200, 0, 0.0254, 31.7, 0.0004])

@@ -1,1 +1,1 @@
-"""This machine: its devices, its hardware, its memory, and torchvision beside any torch."""
+"""This machine: its devices, hardware and memory, and torchvision with any torch."""

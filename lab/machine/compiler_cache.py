@@ -1,4 +1,4 @@
-"""The folder in which torch's compilers keep what they build."""
+"""The cache folder of torch's compilers."""
 
 import os
 import tempfile
@@ -11,10 +11,10 @@ CACHES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
 
 @contextmanager
 def empty_compiler_cache() -> Iterator[Path]:
-    """A folder for what torch's compilers keep, empty at first and gone at the end.
+    """Provide torch's compilers with an empty cache folder, and delete it at the end.
 
-    This process and its children share it: the first to build a form pays for it, as on a first
-    run. They compile in their own process, so that no pool of compilers runs beside what is timed.
+    This process and its children share it: the first to compile something pays for it, as on a
+    first run. Each compiles in its own process, so that no pool of compilers disturbs timings.
     """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         changed = dict.fromkeys(CACHES, folder) | {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
@@ -28,5 +28,5 @@ def empty_compiler_cache() -> Iterator[Path]:
 
 
 def compiler_cache() -> Path:
-    """The folder of `empty_compiler_cache`, in a process started within it."""
+    """Return the folder of `empty_compiler_cache`, in a process started within its context."""
     return Path(os.environ[CACHES[0]])

@@ -1,7 +1,7 @@
-"""The devices of a run: CUDA GPUs where there are enough, virtual devices otherwise.
+"""The devices of a run: CUDA GPUs if there are enough, virtual devices otherwise.
 
-The notes' `try_gpu` falls back to the CPU silently, so that a result of "two GPUs" may be a CPU's.
-Here each result carries its `device_kind`.
+The notes' `try_gpu` silently falls back to the CPU, so a result of "two GPUs" may be a CPU's. Here
+each result carries its `device_kind`.
 """
 
 import os
@@ -20,13 +20,13 @@ from lab.machine.torch_build import cpu_flags
 
 COMPILE_SWITCHES = ("TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE")  # 1 turns torch.compile off
 
-# `cpu`: the processor in its own right, not in place of a GPU
+# `cpu`: the CPU as itself, not in place of a GPU
 DeviceKind = Literal["cuda", "cuda-shared", "cpu-virtual", "cpu"]
 
 
 @dataclass(frozen=True)
 class Devices:
-    """What a run computes on; one device is a list of one. `threads`: of one virtual device."""
+    """A run's devices, a list even if there is only one; `threads` are one virtual device's."""
 
     kind: DeviceKind
     devices: list[torch.device]
@@ -34,31 +34,31 @@ class Devices:
 
 
 def threads_per_device(num_devices: int, cpu_threads: int | Literal["auto"], cores: int) -> int:
-    """The threads of one virtual device.
+    """Return the number of threads of one virtual device.
 
-    `auto` gives a single device as many as each of two would get, so that one and two devices
-    compare like with like.
+    `auto` gives a single device as many threads as each of two would get, so that runs on one and
+    on two devices are comparable.
     """
     return max(1, cores // max(2, num_devices)) if cpu_threads == "auto" else cpu_threads
 
 
 def allow_tf32(precision: Precision) -> None:
-    """Let this process's GPUs round what they multiply to TensorFloat-32, or forbid it.
+    """Allow or forbid TensorFloat-32 multiplications on this process's GPUs.
 
-    `default` is torch's own: convolutions do so, another arithmetic under float32's name.
+    `default` is torch's own setting: convolutions use it, although their type is float32.
     """
     torch.backends.cudnn.allow_tf32 = precision in ("tf32", "default")
     torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
 
 
 def resolve(num_gpus: int, params: DeviceParams) -> Devices:
-    """The `num_gpus` devices of a run; gives torch their number of threads, and float32 as it is.
+    """Return a run's `num_gpus` devices; set torch's threads, and turn TensorFloat-32 off.
 
-    With enough GPUs, one each; with too few, replicas share them; with none, virtual devices on the
-    CPU. What is to compute in TensorFloat-32 says so (`allow_tf32`).
+    With enough GPUs, each replica has one. With too few, replicas share them. With none, they use
+    virtual devices on the CPU. `allow_tf32` turns TensorFloat-32 on again.
 
     Raises:
-        MachineError: there are GPUs, with a driver that torch cannot use.
+        MachineError: there are GPUs, but torch cannot use their driver.
     """
     check_driver()
     allow_tf32("fp32")
@@ -72,10 +72,10 @@ def resolve(num_gpus: int, params: DeviceParams) -> Devices:
 
 
 def for_ranks(world_sizes: Sequence[int], params: DeviceParams) -> Devices:
-    """A device for each rank: GPUs if there are enough for the fewest ranks, else virtual ones.
+    """Return a device per rank: GPUs if they suffice for the fewest ranks, else virtual devices.
 
     Raises:
-        MachineError: as `resolve` does.
+        MachineError: as in `resolve`.
     """
     check_driver()
     gpus, most = torch.cuda.device_count(), max(world_sizes)
@@ -87,39 +87,38 @@ def for_ranks(world_sizes: Sequence[int], params: DeviceParams) -> Devices:
 
 
 def precision_on(device: torch.device, asked: RunPrecision) -> Precision:
-    """The precision that a run is to have on a device."""
     if asked != "bf16_if_fast":
         return asked
     return "bf16" if computes_in_bf16(device) else "fp32"
 
 
 def computes_in_bf16(device: torch.device) -> bool:
-    """Whether a device has instructions for bfloat16; without them it is slower than float32."""
+    """Return whether a device has bfloat16 instructions; without, bf16 is slower than float32."""
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= (8, 0)
     return not {"avx512_bf16", "amx_bf16"}.isdisjoint(cpu_flags())
 
 
 def missing_compiler() -> str:
-    """What inductor lacks here, or nothing: its kernels for the processor are C++."""
+    """Return what inductor lacks here, or "": its CPU kernels are C++."""
     compiler = os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")
     return "" if shutil.which(compiler) else f"a C++ compiler ({compiler} is not on PATH)"
 
 
 def missing_for_compile() -> str:
-    """What torch.compile lacks here, or nothing: turned off, it runs eager without a word."""
+    """Return what torch.compile lacks here, or "": if turned off, it silently runs eager."""
     off = next((name for name in COMPILE_SWITCHES if os.environ.get(name) == "1"), "")
     return f"torch.compile, which {off}=1 turns off" if off else missing_compiler()
 
 
 def one_device(params: DeviceParams) -> Devices:
-    """One GPU, or the processor with all cores, unless params say how many."""
+    """Return one GPU, or the CPU with all cores, unless params give a number of threads."""
     if torch.cuda.is_available():
         return resolve(1, params)
     return processor(usable_cores() if params.cpu_threads == "auto" else params.cpu_threads)
 
 
 def processor(threads: int) -> Devices:
-    """The processor in its own right, GPUs or not; gives torch this number of threads."""
+    """Return the CPU as itself, GPUs or not; set torch's number of threads."""
     torch.set_num_threads(threads)
     return Devices("cpu", [torch.device("cpu")], threads)

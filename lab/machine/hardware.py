@@ -1,7 +1,7 @@
-"""Stable facts about this machine: what a measurement depends on.
+"""Stable facts about this machine on which measurements depend.
 
-No host name, load, clock rate, free memory or path: two probes of one machine give the same bytes,
-so that a second `dvc repro` measures nothing again.
+They contain no host name, load, clock rate, free memory or path. So two probes of one machine give
+the same bytes, and a second `dvc repro` measures nothing again.
 """
 
 import os
@@ -19,11 +19,11 @@ from lab.machine.limits import NO_QUOTA, quota_cores, usable_cores
 from lab.machine.torch_build import build, cpu_model, instructions, may_have_gpus
 
 GIB = 2**30
-OLDER = date(2026, 1, 1)  # than any result: a clock that is before it is wrong
+OLDER = date(2026, 1, 1)  # than any result: a clock that shows an earlier date is wrong
 
 
 def facts() -> dict[str, dict[str, Any]]:
-    """The facts in three groups; without a GPU its keys are there too, as `null`.
+    """Return the facts in three groups; without a GPU, its keys are None.
 
     Raises:
         MachineError: there are GPUs that torch cannot use, or the clock is wrong by months.
@@ -34,7 +34,7 @@ def facts() -> dict[str, dict[str, Any]]:
 
 
 def add_machine(folder: Path) -> None:
-    """Put the machine's facts, and the day, into the conditions.json of what it measured."""
+    """Add the machine's facts and today's date to the conditions.json in a folder of results."""
     path = folder / CONDITIONS
     today = {MEASURED_ON: date.today().isoformat()}
     write_json(path, read_json(path) | today | {"machine": facts()})
@@ -75,6 +75,6 @@ def _software() -> dict[str, Any]:
         "os": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "torch": build()["__version__"],
-        # as installed: importing it takes as long as all other facts together
+        # from metadata: importing it takes as long as all other facts together
         "torchvision": version("torchvision"),
     }

@@ -1,4 +1,4 @@
-"""What limits this process: its affinity, and the quotas and memory of its cgroups."""
+"""Limits of this process: its affinity, and the quotas and memory of its cgroups."""
 
 import contextlib
 import os
@@ -13,27 +13,27 @@ NO_QUOTA = float("inf")
 
 
 def allowed_cores() -> list[int]:
-    """The numbers of the cores that this process's affinity allows."""
+    """Return the numbers of the cores that this process's affinity allows."""
     if hasattr(psutil.Process, "cpu_affinity"):
         return list(psutil.Process().cpu_affinity())
     return list(range(os.cpu_count() or 1))
 
 
 def usable_cores() -> int:
-    """The cores that affinity, cgroup quota and OMP_NUM_THREADS leave this process, at least 1."""
+    """Return how many cores affinity, cgroup quota and OMP_NUM_THREADS allow, at least 1."""
     return max(1, int(min(len(allowed_cores()), quota_cores(), _omp_threads())))
 
 
 def _omp_threads() -> float:
-    """The threads that OMP_NUM_THREADS allows (of nested levels, the first), or infinity."""
+    """Return the threads that OMP_NUM_THREADS allows (its first nesting level), or infinity."""
     first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return int(first) if first.isdecimal() and int(first) > 0 else float("inf")
 
 
 def quota_cores(cgroups: Sequence[Path] | None = None) -> float:
-    """The CPU quota of this process in cores, possibly below 1, or infinity.
+    """Return the CPU quota of this process in cores, possibly below 1, or infinity.
 
-    The least of its cgroups and of those above them, `cgroups`.
+    It is the smallest quota among `cgroups`: its own cgroups and their parents.
     """
     return min(map(_quota_of, cgroup_folders() if cgroups is None else cgroups), default=NO_QUOTA)
 
@@ -48,7 +48,7 @@ def _quota_of(cgroup: Path) -> float:
 
 
 def memory_bytes(cgroups: Sequence[Path] | None = None) -> int:
-    """The bytes that the machine, and the cgroups of this process, give it."""
+    """Return the bytes of memory that the machine and this process's cgroups allow."""
     limits = [psutil.virtual_memory().total]
     for cgroup in cgroup_folders("memory") if cgroups is None else cgroups:
         for name in ("memory.max", "memory.limit_in_bytes"):  # version 2 and 1
@@ -58,7 +58,7 @@ def memory_bytes(cgroups: Sequence[Path] | None = None) -> int:
 
 
 def killed(name: str) -> SpaceError:
-    """What there is to say of a process that SIGKILL ended, which could not say it itself."""
+    """Return the error for a process that SIGKILL ended, which cannot report it itself."""
     return SpaceError(
         f"{name} was killed (signal 9), as the system does where memory is short"
         f" ({memory_bytes() / 2**30:.3g} GiB in all); use a smaller batch or profile"
@@ -70,12 +70,12 @@ def cgroup_folders(
     root: Path = Path("/sys/fs/cgroup"),
     own: Path = Path("/proc/self/cgroup"),
 ) -> list[Path]:
-    """The folders of this process's cgroups and of all above them, up to where they are mounted.
+    """Return the folders of this process's cgroups and their parents, up to the mount points.
 
-    Version 2 has one tree, at `root`. Version 1 has one for each controller, or for several, as
-    `own` says in a line such as `4:cpu,cpuacct:/path`: of these only that of `controller` counts,
-    which is in a folder of that name or, for `cpu`, of both. In a container a tree is the
-    container's own, and the path in `own` may be none below it.
+    Version 2 has one tree, at `root`. Version 1 has one tree per controller, or per several, as
+    `own` shows in lines such as `4:cpu,cpuacct:/path`. Only the tree of `controller` counts; its
+    folder has that name, or the names of all its controllers. In a container, the mounted tree is
+    the container's own, and the path in `own` may not exist in it.
     """
     try:
         lines = own.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -94,7 +94,7 @@ def cgroup_folders(
 
 
 def throttled_seconds(cgroups: Sequence[Path]) -> float:
-    """For how long quotas held the processes of cgroups back, summed over cores."""
+    """Return the seconds for which quotas throttled the cgroups' processes, summed over cores."""
     total = 0.0
     for cgroup in cgroups:
         with contextlib.suppress(OSError, ValueError):

@@ -1,8 +1,8 @@
-"""A fixed piece of work, whose seconds say how fast this machine is right now; without torch.
+"""A fixed piece of work whose duration shows how fast this machine is right now; no torch.
 
-Its parts take about as long as each other: starting a process that imports numpy, float32 products,
-fresh memory and copies, and Python. One process does it on all cores, then two at once, each on one
-core, as stages do: some of them gain from a second core, and hardly any from more.
+Its parts take about equally long: starting a process that imports numpy, float32 products, new
+memory and copies, and pure Python. First one process does the work on all cores, then two do it
+concurrently on one core each: some stages gain from a second core, hardly any from more.
 """
 
 import os
@@ -28,10 +28,10 @@ for _ in range(2_500_000):
 
 
 def seconds_of_work() -> float:
-    """The seconds that the work takes here, whatever else runs.
+    """Return the seconds that the work takes here, whatever else runs.
 
     Raises:
-        MachineError: a process that does it failed.
+        MachineError: a process that does the work failed.
     """
     start = time.perf_counter()
     for processes, threads in ((1, usable_cores()), (2, 1)):

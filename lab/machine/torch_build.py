@@ -1,6 +1,6 @@
-"""What torch would say of this machine, without importing it: that takes two seconds.
+"""Facts that torch knows of this machine, without the two seconds that importing torch takes.
 
-The probe runs at each `dvc repro`. Where only torch knows, as of GPUs, it is asked.
+The probe runs at each `dvc repro`. It imports torch only for what nothing else knows, such as GPUs.
 """
 
 import ctypes
@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-GPU_LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1")  # of NVIDIA's driver: torch counts by these
-AVX512 = {"avx512vl", "avx512bw", "avx512dq", "fma"}  # what ATen wants, as the kernel calls them
+GPU_LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1")  # NVIDIA's, by which torch counts GPUs
+AVX512 = {"avx512vl", "avx512bw", "avx512dq", "fma"}  # what ATen needs, by the kernel's names
 AVX2 = {"avx2", "fma"}
-# what else limits the instructions that libraries use: oneDNN's, MKL's, and cuBLAS's for TF32
+# variables that limit the instructions of libraries: oneDNN, MKL, and TF32 in cuBLAS
 LIMITS = (
     *("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "MKL_CBWR"),
     "NVIDIA_TF32_OVERRIDE",
@@ -26,14 +26,14 @@ CPUINFO = Path("/proc/cpuinfo")
 
 @functools.cache
 def build() -> dict[str, Any]:
-    """torch/version.py: `__version__`, and of a build for GPUs `cuda` or `hip`."""
+    """Return torch/version.py: `__version__`, and `cuda` or `hip` of a build for GPUs."""
     found = importlib.util.find_spec("torch")
     assert found is not None and found.origin is not None  # noqa: S101
     return runpy.run_path(str(Path(found.origin).with_name("version.py")))
 
 
 def may_have_gpus() -> bool:
-    """Whether torch has to be asked for GPUs: it is built for them, and there is a driver."""
+    """Return whether torch may find GPUs: it is built for them, and there is a driver."""
     if build().get("hip") or sys.platform != "linux":
         return True
     return build()["cuda"] is not None and any(map(_loads, GPU_LIBRARIES))
@@ -48,9 +48,9 @@ def _loads(library: str) -> bool:
 
 
 def cpu_capability() -> str:
-    """The instructions that torch's kernels use, as `torch.backends.cpu.get_cpu_capability` says.
+    """Return the instructions of torch's kernels, as `torch.backends.cpu.get_cpu_capability` does.
 
-    The rule is ATen's for x86 (compute_cpu_capability of DispatchStub.cpp).
+    The rule is ATen's for x86 (compute_cpu_capability in DispatchStub.cpp).
     """
     flags = cpu_flags()
     if platform.machine() != "x86_64" or not flags:
@@ -64,13 +64,13 @@ def cpu_capability() -> str:
 
 
 def instructions() -> str:
-    """The instructions of torch's kernels, and the variables that limit those of its libraries."""
+    """Return the instructions of torch's kernels, and the variables that limit its libraries."""
     limits = [f"{name}={os.environ[name]}" for name in LIMITS if name in os.environ]
     return ", ".join([cpu_capability(), *limits])
 
 
 def cpu_flags() -> set[str]:
-    """What the kernel says that the first processor can do; none where it does not say."""
+    """Return the first processor's flags by the kernel; empty if it does not list them."""
     for line in _cpuinfo():
         if line.startswith("flags"):
             return set(line.partition(":")[2].split())
@@ -78,7 +78,7 @@ def cpu_flags() -> set[str]:
 
 
 def cpu_model() -> str:
-    """The processor's own name where the system has it (Linux), else what Python knows."""
+    """Return the processor's model name if the system has it (Linux), else what Python knows."""
     for line in _cpuinfo():
         if line.startswith("model name"):
             return " ".join(line.partition(":")[2].split())

@@ -1,9 +1,9 @@
-"""torchvision, importable beside any torch.
+"""torchvision, importable with any build of torch; import it from here.
 
-PyPI's torchvision wheel is compiled for a CUDA build of torch. Beside a CPU-only torch its compiled
+PyPI's torchvision wheel is compiled for a CUDA build of torch. With a CPU-only torch, its compiled
 operators do not load, and the import fails at the shape rules for two of them (`operator
 torchvision::nms does not exist`). Declaring those two first is enough: the data sets, transforms
-and models used here call neither. Whoever needs torchvision imports it from here.
+and models used here call neither.
 """
 
 import torch
@@ -18,7 +18,7 @@ try:
 except RuntimeError as error:
     if "torchvision::" not in str(error):
         raise
-    # in a variable: the declarations last as long as this object
+    # kept in a variable: the declarations last as long as this object
     _library = torch.library.Library("torchvision", "DEF")
     for _declaration in _DECLARATIONS:
         _library.define(_declaration)

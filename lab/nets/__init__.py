@@ -1,1 +1,1 @@
-"""The networks of the book, from scratch and by name, and what they cost in FLOP and bytes."""
+"""The networks of the book, from scratch and by name, and their costs in FLOP and bytes."""

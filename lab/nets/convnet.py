@@ -1,16 +1,17 @@
-"""Small nets that learn Fashion-MNIST fast, for records; not the notes'."""
+"""Small nets that learn Fashion-MNIST fast, for records; they are not from the notes."""
 
 import torch
 from torch import Tensor, nn
 
 
 def convnet(generator: torch.Generator, *widths: int, again: bool = False) -> nn.Sequential:
-    """3 x 3 convolutions of `widths` channels and a linear layer, for X (n, 1, 28, 28).
+    """Return 3 x 3 convolutions of `widths` channels and a linear layer, for X (n, 1, 28, 28).
 
-    Each is followed by max-pooling, which halves both sides, batch norm and ReLU, in this order, so
-    that these have a quarter of the numbers; with `again` all but the first by another convolution
-    of as many channels, batch norm and ReLU. Weights are drawn from `generator` as torch draws its
-    own: behind batch norm their scale does not show, and such small ones turn faster than He's.
+    Max-pooling, which halves both sides, batch norm and ReLU follow each convolution. Pooling is
+    first, so that the other two process a quarter of the numbers. With `again`, each such block but
+    the first is followed by one more convolution of equal width, batch norm and ReLU. Weights are
+    drawn from `generator` as torch initializes them. Batch norm hides their scale, and such small
+    weights change direction faster than He's.
     """
     layers: list[nn.Module] = []
     side, in_channels = 28, 1
@@ -34,7 +35,7 @@ def convnet(generator: torch.Generator, *widths: int, again: bool = False) -> nn
 
 
 def mlp(generator: torch.Generator, width: int) -> nn.Sequential:
-    """One hidden layer of `width` units."""
+    """Return a net with one hidden layer of `width` units."""
     layers = (nn.Flatten(), nn.Linear(784, width), nn.ReLU(), nn.Linear(width, 10))
     return he(nn.Sequential(*layers), generator)
 
@@ -49,7 +50,7 @@ def as_torch_draws(net: nn.Sequential, generator: torch.Generator) -> None:
 
 
 def he(net: nn.Sequential, generator: torch.Generator) -> nn.Sequential:
-    """The net with weights N(0, 2 / fan-in) of its layers' products, and biases of zero."""
+    """Return the net after He initialization: weights N(0, 2 / fan-in), biases zero."""
     for layer in net:
         if isinstance(layer, nn.Conv2d | nn.Linear):
             nn.init.kaiming_normal_(layer.weight, nonlinearity="relu", generator=generator)

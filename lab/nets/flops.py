@@ -1,4 +1,4 @@
-"""FLOP and bytes of a network, counted on the `meta` device, where nothing is computed."""
+"""FLOP and bytes of a network, counted on the `meta` device, which computes nothing."""
 
 import copy
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 @dataclass(frozen=True)
 class Cost:
-    """What a forward pass of a batch takes.
+    """The cost of a batch's forward pass.
 
-    `num_bytes` is what its operations read and write, every tensor counted every time, as an eager
-    run moves them if no cache holds anything; `params` is the number of parameters.
+    `num_bytes` is what its operations read and write, counting every tensor every time: what an
+    eager run moves if no cache holds anything. `params` is the number of parameters.
     """
 
     flop: int
@@ -30,7 +30,7 @@ class Cost:
 
 
 class _BytesMoved(TorchDispatchMode):
-    """The bytes of the tensors that go into and come out of each operation but views."""
+    """Counts the bytes of the input and output tensors of each operation except views."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class _BytesMoved(TorchDispatchMode):
 
 
 def forward_cost(net: nn.Module, shape: tuple[int, ...]) -> Cost:
-    """The cost of a forward pass of `net`, without gradients, on a float32 batch of `shape`."""
+    """Return the cost of a forward pass of `net`, without gradients, on a float32 batch."""
     net, X = copy.deepcopy(net).to("meta"), torch.empty(shape, device="meta")
     with torch.no_grad():
         with FlopCounterMode(display=False) as flop:
@@ -56,10 +56,10 @@ def forward_cost(net: nn.Module, shape: tuple[int, ...]) -> Cost:
 
 
 def training_flop(net: nn.Module, shape: tuple[int, ...]) -> int:
-    """The FLOP of a forward and a backward pass of `net` on a float32 batch of `shape`.
+    """Return the FLOP of a forward and a backward pass of `net` on a float32 batch of `shape`.
 
-    A multiply-add counts as two. `net` is copied, and stays in the mode that it is in; batch norm
-    counts the same in both.
+    A multiply-add counts as two. `net` is copied, and keeps its mode; batch norm counts the same in
+    both modes.
     """
     net, X = copy.deepcopy(net).to("meta"), torch.empty(shape, device="meta")
     with FlopCounterMode(display=False) as flop:

@@ -1,6 +1,6 @@
 """LeNet from scratch, as the book writes it: a list of parameters and a function of them.
 
-Convolutions run on channels-last memory: the same arithmetic in an order that suits CPUs and GPUs.
+Convolutions use channels-last memory: the same arithmetic in an order that suits CPUs and GPUs.
 """
 
 import math
@@ -14,10 +14,10 @@ INIT_SCALE = 0.01
 
 
 def lenet_params(generator: torch.Generator, width: int = 1) -> list[Tensor]:
-    """The eight parameters of the book's LeNet (129,068 numbers, float32, on the CPU).
+    """Return the eight parameters of the book's LeNet (129,068 numbers, float32, on the CPU).
 
-    Weights are 0.01 times a standard normal, biases zero (section 13.5.2). A wider net has `width`
-    times the channels and hidden units.
+    Weights are 0.01 times a standard normal, biases are zero (section 13.5.2). A wider net has
+    `width` times the channels and hidden units.
     """
     return [
         torch.randn(shape, generator=generator) * INIT_SCALE
@@ -28,9 +28,9 @@ def lenet_params(generator: torch.Generator, width: int = 1) -> list[Tensor]:
 
 
 def he_lenet_params(generator: torch.Generator, width: int = 1) -> list[Tensor]:
-    """The same with weights N(0, 2 / fan-in) (He et al. 2015), which learn at once.
+    """Return the same parameters with He initialization, N(0, 2 / fan-in) (He et al. 2015).
 
-    With the notes' standard deviation of 0.01 the net stays at chance for the whole first epoch.
+    With the notes' standard deviation of 0.01, the net stays at chance for the whole first epoch.
     """
     params = []
     for shape in lenet_shapes(width):
@@ -41,7 +41,7 @@ def he_lenet_params(generator: torch.Generator, width: int = 1) -> list[Tensor]:
 
 
 def lenet_shapes(width: int) -> list[tuple[int, ...]]:
-    """The parameters' shapes where every hidden layer has `width` times as many numbers."""
+    """Return the parameters' shapes if every hidden layer is `width` times as wide."""
     fixed = {(0, 1), (6, 1), (7, 0)}  # images of one channel, ten classes
     return [
         tuple(
@@ -53,12 +53,12 @@ def lenet_shapes(width: int) -> list[tuple[int, ...]]:
 
 
 def lenet(X: Tensor, params: list[Tensor]) -> Tensor:
-    """Logits (n, 10) of X (n, 1, 28, 28): two convolutions with pooling and two dense layers."""
+    """Return logits (n, 10) of X (n, 1, 28, 28), by two pooled convolutions, two dense layers."""
     W1, b1, W2, b2, W3, b3, W4, b4 = params
     h1 = F.avg_pool2d(F.relu(F.conv2d(X, W1, b1), inplace=True), kernel_size=2, stride=2)
     h2 = F.avg_pool2d(F.relu(F.conv2d(h1, W2, b2), inplace=True), kernel_size=2, stride=2)
     if h2.requires_grad and h2.is_contiguous(memory_format=torch.channels_last):
-        # flatten's gradient is not, and pooling's backward would be slow on it
+        # flatten's gradient is not channels-last, and pooling's backward would be slow on it
         h2.register_hook(_channels_last)
     h3 = F.relu(h2.flatten(start_dim=1) @ W3 + b3)
     return h3 @ W4 + b4

@@ -1,4 +1,4 @@
-"""The memory that a training step takes at the least."""
+"""The minimum memory of a training step."""
 
 import copy
 
@@ -14,19 +14,19 @@ FEW, MORE = 2, 3  # images; batch norm cannot train on one
 
 
 def least_step_bytes(net: nn.Module, batch_size: int, precision: Precision = "fp32") -> int:
-    """The bytes that an eager step on `batch_size` images holds when its forward pass ends.
+    """Return the bytes that an eager step on `batch_size` images holds after its forward pass.
 
-    That is the weights, and what autograd keeps for the backward pass, which each image adds as
-    much to. No step takes less, on whatever device. At its peak one holds the gradients of a layer
-    or two beside them, a fiftieth more for large batches of ResNet-18 and nearly as much again for
-    LeNet, and what kernels and libraries need for themselves.
+    These are the weights plus saved activations, which grow linearly with the batch. No step takes
+    less on any device. The peak also includes the gradients of a layer or two, which add a fiftieth
+    for large batches of ResNet-18 and nearly as much again for LeNet, and the workspace of kernels
+    and libraries.
     """
     few, more = (_held_bytes(net, count, precision) for count in (FEW, MORE))
     return few + (batch_size - FEW) * (more - few)
 
 
 def _held_bytes(net: nn.Module, batch_size: int, precision: Precision) -> int:
-    net = UInt8Input(copy.deepcopy(net), precision)  # its running statistics are to stay
+    net = UInt8Input(copy.deepcopy(net), precision)  # keep its running statistics
     held: dict[int, int] = {}  # bytes by address
 
     def hold(tensor: Tensor) -> Tensor:
@@ -41,5 +41,5 @@ def _held_bytes(net: nn.Module, batch_size: int, precision: Precision) -> int:
     with saved_tensors_hooks(hold, lambda tensor: tensor):
         loss = F.cross_entropy(net(images), labels)
     total = sum(held.values())
-    del loss  # until here it keeps what is held, so that no address is given to another tensor
+    del loss  # kept until here, so that no address is reused for a different tensor
     return total

@@ -1,4 +1,4 @@
-"""The networks that can be trained, by name, each made from a generator that fixes its weights."""
+"""The networks that can be trained, by name; a generator determines their initial weights."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,12 +16,12 @@ LENET_NAMES = ("W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4")
 
 
 class LeNet(nn.Module):
-    """The book's LeNet from scratch (13.5.2), its eight parameters under the book's names.
+    """The book's LeNet from scratch (13.5.2), with the book's names of its eight parameters.
 
     Attributes:
-        receptive_size: of the square of pixels that the logits depend on. The last pooling drops
-            a row and a column of its 9 x 9 inputs, and so all that only these depend on: the last
-            two rows and columns of an image.
+        receptive_size: side of the square of pixels that the logits depend on. The last pooling
+            drops a row and a column of its 9 x 9 inputs, and so the last two rows and columns of
+            an image have no effect.
     """
 
     receptive_size = 26
@@ -29,7 +29,7 @@ class LeNet(nn.Module):
     def __init__(self, generator: torch.Generator, width: int = 1, he: bool = False) -> None:
         """Draw the parameters of a net with `width` times the channels and hidden units.
 
-        With `he` they are those that learn at once.
+        With `he`, use He initialization.
         """
         super().__init__()
         draw = lenet.he_lenet_params if he else lenet.lenet_params
@@ -37,13 +37,13 @@ class LeNet(nn.Module):
             self.register_parameter(name, nn.Parameter(value))
 
     def forward(self, X: Tensor) -> Tensor:
-        """Logits (n, 10) of images X (n, 1, 28, 28)."""
-        # by name: in a replica of nn.DataParallel the parameters are plain attributes
+        """Return logits (n, 10) of images X (n, 1, 28, 28)."""
+        # by name, since parameters are plain attributes in a replica of nn.DataParallel
         return lenet.lenet(X, [getattr(self, name) for name in LENET_NAMES])
 
 
 def lenet_of_layers() -> nn.Sequential:
-    """The same network of torch's own layers, with torch's default weights."""
+    """Return the same network built from torch's layers, with torch's default weights."""
     return nn.Sequential(
         *[nn.Conv2d(1, 20, 3), nn.ReLU(), nn.AvgPool2d(2)],
         *[nn.Conv2d(20, 50, 5), nn.ReLU(), nn.AvgPool2d(2)],
@@ -63,24 +63,24 @@ MODELS: dict[str, Callable[[torch.Generator], nn.Module]] = {
 
 def to_float(images: Tensor) -> Tensor:
     """Scale uint8 images (n, 28, 28) to float32 (n, 1, 28, 28) in [0, 1], on their device."""
-    # one channel: channels-last without a copy
+    # with one channel, this is channels-last without a copy
     return images.to(torch.float32).div_(255).unsqueeze(3).permute(0, 3, 1, 2)
 
 
 def receptive_size(net: nn.Module) -> int:
-    """The side of the square of pixels, at the top left, that a net's logits depend on."""
+    """Return the side of the square of pixels, at the top left, that a net's logits depend on."""
     return int(getattr(net, "receptive_size", IMAGE_SHAPE[0]))
 
 
 class UInt8Input(nn.Module):
     """A net that takes uint8 images (n, 28, 28), so that a quarter of the bytes go to a device.
 
-    Pixels that its logits do not depend on are left out (`receptive_size`), and what is computed of
+    It skips the pixels that its logits do not depend on (`receptive_size`), with all computation on
     them.
 
-    With precision `bf16` convolutions and products compute in bfloat16 (torch's autocast); the
-    weights, the logits and with them the loss stay float32. `tf32` is a setting of the whole
-    process: `lab.machine.devices.allow_tf32`.
+    With precision `bf16`, convolutions and products compute in bfloat16 (torch's autocast). The
+    weights, the logits and so the loss stay float32. `tf32` is a setting of the whole process:
+    `lab.machine.devices.allow_tf32`.
     """
 
     def __init__(self, net: nn.Module, precision: Precision = "fp32") -> None:
@@ -91,7 +91,7 @@ class UInt8Input(nn.Module):
         self.side = receptive_size(net)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Logits (n, 10)."""
+        """Return logits (n, 10)."""
         with torch.autocast(images.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
             logits: Tensor = self.net(to_float(images[:, : self.side, : self.side]))
         return logits.float() if self.precision == "bf16" else logits

@@ -12,12 +12,12 @@ from lab.core.shared_params import Stem
 class Residual(nn.Module):
     """Two 3 x 3 convolutions with batch norm, added to their input.
 
-    X (n, in_channels, h, w) becomes (n, out_channels, h / stride, w / stride), rounded up; where
-    that is another shape, a 1 x 1 convolution fits the input to it.
+    X (n, in_channels, h, w) becomes (n, out_channels, h / stride, w / stride), rounded up. If the
+    shapes differ, a 1 x 1 convolution adapts the input.
     """
 
     def __init__(self, in_channels: int, out_channels: int, stride: int = 1) -> None:
-        """Make the layers with torch's initial weights."""
+        """Create the layers with torch's default weights."""
         super().__init__()
         self.conv1 = nn.Conv2d(in_channels, out_channels, 3, stride, padding=1)
         self.bn1 = nn.BatchNorm2d(out_channels)
@@ -27,19 +27,18 @@ class Residual(nn.Module):
         self.shortcut = nn.Identity() if fits else nn.Conv2d(in_channels, out_channels, 1, stride)
 
     def forward(self, X: Tensor) -> Tensor:
-        """The block's output."""
         Y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(X)))))
         return F.relu(Y + self.shortcut(X))
 
 
 def resnet18(generator: torch.Generator, stem: Stem = "small") -> nn.Sequential:
-    """The notes' ResNet-18, for X (n, 1, 28, 28) and ten classes.
+    """Return the notes' ResNet-18, for X (n, 1, 28, 28) and ten classes.
 
-    Its stem is small: a 3 x 3 convolution of stride 1 and no max-pooling, with which it has
-    11,175,818 parameters. The original one, for large images, is a 7 x 7 convolution of stride 2
-    and 3 x 3 max-pooling of stride 2: the blocks then get 7 x 7 pixels. As in the notes, every
-    convolution keeps its bias, which the batch norm after it makes redundant. Weights are
-    N(0, 0.01), biases torch's default, both drawn from `generator`.
+    Its small stem is a 3 x 3 convolution of stride 1 without max-pooling, which gives it 11,175,818
+    parameters. The original stem, for large images, is a 7 x 7 convolution of stride 2 and 3 x 3
+    max-pooling of stride 2, so the blocks get 7 x 7 pixels. As in the notes, every convolution
+    keeps its bias, which the batch norm after it makes redundant. Weights are N(0, 0.01), biases
+    are torch's default; both are drawn from `generator`.
     """
     blocks, in_channels = [], 64
     for out_channels, first_stride in ((64, 1), (128, 2), (256, 2), (512, 2)):
@@ -58,7 +57,7 @@ def resnet18(generator: torch.Generator, stem: Stem = "small") -> nn.Sequential:
             assert layer.bias is not None  # noqa: S101
             nn.init.uniform_(layer.bias, -bound, bound, generator)
     for param in net.parameters():
-        # as the images lie, so that neither they nor the gradients are transposed
+        # in the images' memory format, so that neither images nor gradients are transposed
         if param.ndim == 4:
             param.data = param.data.contiguous(memory_format=torch.channels_last)
     return net

@@ -1,4 +1,4 @@
-"""What a training step consists of, by kind of operation: arithmetic, bytes and seconds."""
+"""The parts of a training step, by kind of operation: arithmetic, bytes and seconds."""
 
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
@@ -31,13 +31,13 @@ KINDS = {
 
 @dataclass
 class StepPart:
-    """What a step's operations of a kind do.
+    """The cost of a step's operations of one kind.
 
     Attributes:
-        seconds: they take, one after the other.
-        flop: of theirs; a multiply-add counts as two.
-        vector_flop: the same, with those for numbers of a vector that no channel fills.
-        num_bytes: they read and write, every tensor counted every time.
+        seconds: their time, run sequentially.
+        flop: their FLOP; a multiply-add counts as two.
+        vector_flop: their FLOP including vector elements that no channel fills.
+        num_bytes: bytes read and written, counting every tensor every time.
     """
 
     seconds: float = 0
@@ -46,23 +46,23 @@ class StepPart:
     num_bytes: float = 0
 
     def __truediv__(self, steps: int) -> "StepPart":
-        """The part of one step, of so many."""
+        """Return the cost per step, given the total of `steps` steps."""
         return StepPart(*(value / steps for value in astuple(self)))
 
 
 class StepParts(TorchDispatchMode):
-    """Counts and times, in its context, each operation but views.
+    """Counts and times each operation except views within its context.
 
-    Of a convolution's backward pass, the gradients of weights and of inputs are computed one after
-    the other, as libraries do it. A library puts channels into vectors: those of the output, but
-    for gradients of the inputs theirs.
+    It computes a convolution's gradients of weights and of inputs separately, as libraries do.
+    Libraries put channels into vectors: the output's channels or, for gradients of inputs, the
+    input's.
 
     Attributes:
-        parts: by kind.
+        parts: the costs by kind.
     """
 
     def __init__(self, vector_length: int, clock: Callable[[], float]) -> None:
-        """A vector holds so many numbers; `clock` gives seconds once all work is done."""
+        """`vector_length` is in numbers; `clock` returns seconds after all work is done."""
         super().__init__()
         self.parts: dict[str, StepPart] = {}
         self._vector_length, self._clock = vector_length, clock
@@ -88,7 +88,7 @@ class StepParts(TorchDispatchMode):
         return of_X, of_W, of_b
 
     def _timed(self, kind: str, channels: int, func: Any, *args: Any, **kwargs: Any) -> Any:
-        """Do an operation whose vectors hold `channels`; 0: whatever fills them."""
+        """Run and count an operation whose vectors hold `channels`; 0: its vectors are full."""
         start = self._clock()
         result = func(*args, **kwargs)
         part = self.parts.setdefault(kind, StepPart())
@@ -103,12 +103,12 @@ class StepParts(TorchDispatchMode):
 
 
 def filled(channels: int, vector_length: int) -> float:
-    """The share of the numbers in vectors that channels fill: 5/8 of two vectors of 16 by 20."""
+    """Return the share of vector elements that channels fill: 20 fill 5/8 of two vectors of 16."""
     return channels / (-(-channels // vector_length) * vector_length) if channels else 1.0
 
 
 def vector_length(device: torch.device) -> int:
-    """How many float32 numbers the vectors of torch's kernels hold; 1 on a GPU, which has none."""
+    """Return how many float32 numbers a vector of torch's kernels holds; 1 on a GPU: no vectors."""
     if device.type == "cuda":
         return 1
     return {"AVX512": 16, "AVX2": 8}.get(torch.backends.cpu.get_cpu_capability(), 4)

@@ -1,1 +1,1 @@
-"""Update rules, schedules and functions to minimize, for floats, arrays and tensors alike."""
+"""Update rules for floats, arrays and tensors alike, schedules, and functions to minimize."""

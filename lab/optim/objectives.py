@@ -1,4 +1,4 @@
-"""Functions to minimise, with what is known about them in closed form."""
+"""Functions to minimise, with their closed-form properties."""
 
 from collections.abc import Callable
 
@@ -9,24 +9,24 @@ Array = NDArray[np.float64]
 
 
 def risk(x: Array) -> Array:
-    """The book's risk f(x) = x cos(pi x) (12.1.1)."""
+    """Return the book's risk f(x) = x cos(pi x) (12.1.1)."""
     return x * np.cos(np.pi * x)
 
 
 def empirical_risk(x: Array) -> Array:
-    """The book's stand-in for an empirical risk, g(x) = f(x) + 0.2 cos(5 pi x) (12.1.1)."""
+    """Return the book's stand-in for an empirical risk, f(x) + 0.2 cos(5 pi x) (12.1.1)."""
     return risk(x) + 0.2 * np.cos(5 * np.pi * x)
 
 
 def sampled_risk(x: Array, phases: Array, sigma: float) -> Array:
-    """A real empirical risk, the mean loss of a sample (..., k); its expectation is `risk`.
+    """Return a real empirical risk (..., k): a sample's mean loss, whose expectation is `risk`.
 
-    One example is a phase p ~ N(0, sigma^2), its loss exp(sigma^2 / 2) x cos(pi x + p). Since E
-    cos(p) is exp(-sigma^2 / 2) and E sin(p) is 0, the expected loss is exactly x cos(pi x).
+    One example is a phase p ~ N(0, sigma^2) with the loss exp(sigma^2 / 2) x cos(pi x + p). Since
+    E cos(p) is exp(-sigma^2 / 2) and E sin(p) is 0, the expected loss is exactly x cos(pi x).
 
     Args:
         x: points (k,).
-        phases: samples (..., n), n examples each.
+        phases: samples (..., n) of n examples each.
         sigma: standard deviation of the phases.
     """
     cos, sin = np.cos(phases).mean(-1, keepdims=True), np.sin(phases).mean(-1, keepdims=True)
@@ -37,9 +37,9 @@ def sampled_risk(x: Array, phases: Array, sigma: float) -> Array:
 def minimise(
     f: Callable[[Array], Array], low: float, high: float, points: int = 201, rounds: int = 7
 ) -> float:
-    """The global minimiser of f on [low, high], by grids that zoom in twenty-fold each round.
+    """Return the global minimiser of f on [low, high], by grids that zoom in 20-fold each round.
 
-    The first grid must be fine enough to tell the basins apart. The error is under
+    The first grid must be fine enough to separate the basins. The error is under
     (high - low) 20^-rounds.
     """
     x = np.linspace(low, high, points)
@@ -50,9 +50,10 @@ def minimise(
 
 
 def quadratic(x: Array, eigenvalues: Array, angle: float = 0.0) -> Array:
-    """sum_i eigenvalues_i u_i^2 for points x (2, ...), u being x turned by `angle` radians.
+    """Return sum_i eigenvalues_i u_i^2 for points x (2, ...).
 
-    With eigenvalues (0.1, 2) and no angle it is the book's 0.1 x1^2 + 2 x2^2 (12.6, 12.7).
+    u is x in axes rotated by `angle` radians. With eigenvalues (0.1, 2) and no angle, this is the
+    book's 0.1 x1^2 + 2 x2^2 (12.6, 12.7).
     """
     u = _turn(x, angle)
     values: Array = eigenvalues[0] * u[0] ** 2 + eigenvalues[1] * u[1] ** 2
@@ -60,7 +61,7 @@ def quadratic(x: Array, eigenvalues: Array, angle: float = 0.0) -> Array:
 
 
 def quadratic_gradient(x: Array, eigenvalues: Array, angle: float = 0.0) -> Array:
-    """The gradient (2, ...) of `quadratic`."""
+    """Return the gradient (2, ...) of `quadratic`."""
     u = _turn(x, angle)
     return _turn(np.stack([2 * eigenvalues[0] * u[0], 2 * eigenvalues[1] * u[1]]), -angle)
 
@@ -71,14 +72,14 @@ def _turn(x: Array, angle: float) -> Array:
 
 
 def saddle_gradient(x: Array) -> Array:
-    """The gradient (2, ...) of the saddle x1^2 - x2^2 (12.1.2); its Hessian is diag(2, -2)."""
+    """Return the gradient (2, ...) of the saddle x1^2 - x2^2 (12.1.2), with Hessian diag(2, -2)."""
     return np.stack([2 * x[0], -2 * x[1]])
 
 
 def least_squares(X: Array, y: Array) -> tuple[Array, Array, Array]:
-    """Hessian (..., d, d), minimiser (..., d) and minimum of half the mean squared error of X w.
+    """Return Hessian (..., d, d), minimiser (..., d) and minimum of half the mean squared error.
 
-    X is (..., n, d), the targets y (..., n).
+    The prediction is X w, where X is (..., n, d); the targets y are (..., n).
     """
     n = X.shape[-2]
     hessian = X.swapaxes(-1, -2) @ X / n
@@ -89,16 +90,16 @@ def least_squares(X: Array, y: Array) -> tuple[Array, Array, Array]:
 
 
 def excess(w: Array, hessian: Array, minimiser: Array) -> Array:
-    """How far half the mean squared error at w (..., d) lies above its minimum, exactly."""
+    """Return the exact excess of half the mean squared error at w (..., d) over its minimum."""
     error = w - minimiser
     values: Array = 0.5 * ((error @ hessian) * error).sum(-1)
     return values
 
 
 def standardise(table: Array) -> tuple[Array, Array]:
-    """The book's regression set of a table: 1500 rows of features and ones, and the targets.
+    """Return the book's regression set from a table: 1500 rows of features and ones, the targets.
 
-    Every column is standardised over all rows, the target too (12.5.2).
+    Every column, including the target, is standardised over all rows (12.5.2).
     """
     scaled = (table - table.mean(0)) / table.std(0)
     return np.column_stack([scaled[:1500, :-1], np.ones(min(1500, len(table)))]), scaled[:1500, -1]

@@ -1,16 +1,16 @@
-"""Update rules of book sections 12.3 to 12.10 as pairs of pure functions; `RULES` has their names.
+"""Update rules of book sections 12.3 to 12.10 as pairs of pure functions, named in `RULES`.
 
-`init(x) -> state`, `update(x, g, state) -> x, state`. A rule is a value with its hyper-parameters
-inside. It keeps no state of its own, changes nothing in place and uses arithmetic only: the same
-rule runs on floats, numpy arrays and torch tensors, also while a CUDA graph is recorded. A
-hyper-parameter may be an array too, so that one call steps a whole sweep of rates, seeds or
-starting points.
+The pair is `init(x) -> state` and `update(x, g, state) -> x, state`. A rule is a value that
+contains its hyper-parameters. It has no state, changes nothing in place and uses only arithmetic.
+So the same rule runs on floats, numpy arrays and torch tensors, even while a CUDA graph is
+recorded. A hyper-parameter may also be an array: one call then steps a whole sweep of rates, seeds
+or starting points.
 
-A state is a tuple whose parts are what x is. Of a tensor they are tensors on its device, which are
-saved, moved and compared as weights are; averages have its shape, the clock is one number.
+A state is a tuple of values of x's type. For a tensor, they are tensors on its device, which are
+saved, moved and compared like weights. Averages have x's shape; the clock is one number.
 
-`epsilon` sits inside the square root or beside it; the book and torch disagree on where, so rules
-say which (`inside`: divide by sqrt(s + eps); otherwise by sqrt(s) + eps).
+The book and torch disagree on where `epsilon` goes. With `inside`, rules divide by sqrt(s + eps),
+otherwise by sqrt(s) + eps.
 """
 
 import inspect
@@ -22,7 +22,7 @@ X = Any  # a float, a numpy array or a torch tensor
 State = tuple[X, ...]
 
 
-BETA = 0.9  # of rules with momentum, where nobody says otherwise
+BETA = 0.9  # default of rules with momentum
 
 
 class Clock(NamedTuple):
@@ -32,13 +32,13 @@ class Clock(NamedTuple):
 
 
 class Velocity(NamedTuple):
-    """A sum of gradients, each as many times smaller as it is old."""
+    """A sum of gradients that decay with age."""
 
     v: X
 
 
 class Squares(NamedTuple):
-    """A sum or an average of squared gradients; of `counting_gd`, the gradients that were not 0."""
+    """A sum or an average of squared gradients; in `counting_gd`, how many were nonzero."""
 
     s: X
 
@@ -59,7 +59,7 @@ class Moments(NamedTuple):
 
 
 class UpdateRule(NamedTuple):
-    """How to start, and how to step from position, gradient and state to the next position."""
+    """The initial state, and the step from position, gradient and state to the next ones."""
 
     init: Callable[[X], State]
     update: Callable[[X, X, State], tuple[X, State]]
@@ -70,7 +70,7 @@ def _zero(x: X) -> X:
 
 
 def _no_steps(x: X) -> X:
-    """A clock that has not begun: a number, or a tensor of one on x's device."""
+    """Return a clock at 0: a number, or a scalar tensor on x's device."""
     return x.new_zeros(()).double() if hasattr(x, "new_zeros") else 0.0
 
 
@@ -79,7 +79,7 @@ def _no_moments(x: X) -> Moments:
 
 
 def _sign(x: X) -> X:
-    """-1, 0 or 1, in x's own kind."""
+    """Return -1, 0 or 1, in x's type."""
     if isinstance(x, float | int):
         return math.copysign(1.0, x) if x else 0.0
     return x / (abs(x) + (x == 0))
@@ -90,7 +90,7 @@ def _root(s: X, eps: X, inside: bool) -> X:
 
 
 def gd(lr: X) -> UpdateRule:
-    """Gradient descent; on minibatch gradients it is SGD (12.3, 12.4).
+    """Gradient descent, which is SGD with minibatch gradients (12.3, 12.4).
 
     x <- x - lr g
     """
@@ -98,7 +98,7 @@ def gd(lr: X) -> UpdateRule:
 
 
 def decaying_gd(lr: X) -> UpdateRule:
-    """Gradient descent whose rate falls with the square root of the step (12.4, 12.7.1).
+    """Gradient descent with a rate that falls with the square root of the step (12.4, 12.7.1).
 
     x <- x - lr t^(-1/2) g
     """
@@ -111,7 +111,7 @@ def decaying_gd(lr: X) -> UpdateRule:
 
 
 def counting_gd(lr: X) -> UpdateRule:
-    """Gradient descent whose rate falls, for each coordinate, with how often it was seen (12.7.1).
+    """Gradient descent with a rate per coordinate that falls with its nonzero gradients (12.7.1).
 
     s <- s + [g is not 0];  x <- x - lr s^(-1/2) g
     """
@@ -137,7 +137,7 @@ def momentum(lr: X, beta: X = BETA) -> UpdateRule:
 
 
 def nesterov(lr: X, beta: X = BETA) -> UpdateRule:
-    """Nesterov's momentum in torch's form, with the gradient available (Sutskever et al. 2013).
+    """Nesterov's momentum in torch's form, with the gradient at x (Sutskever et al. 2013).
 
     v <- beta v + g;  x <- x - lr (g + beta v)
     """
@@ -198,9 +198,9 @@ def adam(
     inside: bool = False,
     correct: bool = True,
 ) -> UpdateRule:
-    """Adam (12.10), bias-corrected, epsilon beside the root.
+    """Adam (12.10), bias-corrected, with epsilon outside the root.
 
-    Without `correct` its averages keep the bias of their start at 0.
+    Without `correct`, its averages keep the bias from starting at 0.
 
     v <- b1 v + (1 - b1) g;  s <- b2 s + (1 - b2) g^2;
     x <- x - lr (v / (1 - b1^t)) / (sqrt(s / (1 - b2^t)) + eps)
@@ -220,14 +220,14 @@ def adam(
 
 
 def adam_uncorrected(lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: X = 1e-6) -> UpdateRule:
-    """Adam whose averages keep the bias of their start at 0."""
+    """Adam with averages that keep the bias from starting at 0."""
     return adam(lr, beta1, beta2, eps, correct=False)
 
 
 def adam_from_first_gradient(
     lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: X = 1e-6
 ) -> UpdateRule:
-    """Adam without its correction, whose averages start at the first gradient and its square."""
+    """Adam without bias correction; its averages start at the first gradient and its square."""
     rule = adam_uncorrected(lr, beta1, beta2, eps)
 
     def update(x: X, g: X, state: State) -> tuple[X, State]:
@@ -241,9 +241,9 @@ def adam_from_first_gradient(
 def adamw(
     lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.01
 ) -> UpdateRule:
-    """AdamW with torch's defaults: Adam whose weight decay bypasses the gradient.
+    """AdamW with torch's defaults: Adam with weight decay that bypasses the gradient.
 
-    As Loshchilov and Hutter (2019) have it.
+    Source: Loshchilov and Hutter (2019).
 
     x <- x - lr wd x, then Adam's step
     """
@@ -254,9 +254,9 @@ def adamw(
 
 
 def yogi(lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-3) -> UpdateRule:
-    """Yogi (12.10.3): Adam whose second moment moves by a bounded amount per step.
+    """Yogi (12.10.3): Adam with a second moment that changes by a bounded amount per step.
 
-    So a rare large gradient cannot flood it.
+    So a rare large gradient cannot dominate it.
 
     s <- s + (1 - b2) sign(g^2 - s) g^2; the rest as Adam
     """
@@ -271,18 +271,18 @@ def yogi(lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-3) -> 
 
 
 def lars(lr: X, beta: float = BETA, trust: float = 0.001, weight_decay: float = 0.0) -> UpdateRule:
-    """LARS (You, Gitman, Ginsburg 2017): momentum whose steps keep pace with a layer's weights.
+    """LARS (You, Gitman, Ginsburg 2017): momentum with steps in proportion to a layer's weights.
 
-    Each call is one layer: its rate is scaled by the ratio of the norms of weights and gradient, so
-    that a large batch's rate suits all layers. Where either norm is 0, as of biases at their start,
-    the ratio counts as 1.
+    Each call updates one layer. The ratio of the norms of weights and gradient scales its rate, so
+    that a large batch's rate suits all layers. If either norm is 0, as for initial biases, the
+    ratio is 1.
 
     r = |x| / (|g| + wd |x|);  v <- beta v + lr trust r (g + wd x);  x <- x - v
     """
 
     def update(x: X, g: X, state: State) -> tuple[X, State]:
         weights, gradient = _norm(x), _norm(g)
-        neither = weights * gradient == 0  # then 1 / 1, without a look at a GPU's number
+        neither = weights * gradient == 0  # then 1 / 1, without reading a GPU's value
         denominator = gradient + weight_decay * weights
         ratio = (weights + neither * (1 - weights)) / (denominator + neither * (1 - denominator))
         v = beta * state[0] + lr * trust * ratio * (g + weight_decay * x)
@@ -296,7 +296,7 @@ def _norm(x: X) -> X:
 
 
 def trace(rule: UpdateRule, gradient: Callable[[X], X], x: X, num_steps: int) -> list[X]:
-    """The positions of `num_steps` steps from x, x itself first."""
+    """Return the positions of `num_steps` steps from x, starting with x."""
     state, positions = rule.init(x), [x]
     for _ in range(num_steps):
         x, state = rule.update(x, gradient(x), state)
@@ -305,22 +305,22 @@ def trace(rule: UpdateRule, gradient: Callable[[X], X], x: X, num_steps: int) ->
 
 
 class Rule(NamedTuple):
-    """An optimizer of `RULES`: what pages call it, and the rule by its learning rate and more."""
+    """An optimizer in `RULES`: its title on pages, and the function that makes the rule."""
 
     title: str
     make: Callable[..., UpdateRule]
 
     def takes(self, name: str) -> bool:
-        """Whether a hyper-parameter is one of the rule's: `beta`, `weight_decay`, ..."""
+        """Return whether the rule has a hyper-parameter: `beta`, `weight_decay`, ..."""
         return name in inspect.signature(self.make).parameters
 
     @property
     def label(self) -> str:
-        """What rows call the rule with its own defaults."""
+        """The rule's name in rows, with its default momentum if it has one."""
         return f"{self.title} {BETA:g}" if self.takes("beta") else self.title
 
 
-RULES: Mapping[str, Rule] = {  # what a recipe's `optimizer` may be
+RULES: Mapping[str, Rule] = {  # by the values of a recipe's `optimizer`
     "sgd": Rule("SGD", gd),
     "momentum": Rule("momentum", momentum),
     "nesterov": Rule("Nesterov", nesterov),

@@ -1,1 +1,1 @@
-"""Several devices: threads, replicas, processes, and all-reduces with what they should cost."""
+"""Several devices: threads, replicas, processes, and all-reduces with a model of their cost."""

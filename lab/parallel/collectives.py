@@ -1,8 +1,8 @@
-"""All-reduce between processes, written out over messages (book 13.5, 13.7).
+"""All-reduce between processes, written out as messages (book 13.5, 13.7).
 
 Each algorithm sums a contiguous tensor of any length in place over the ranks of a group, one or
-more, and leaves the same bits in all of them. The order of the sums is fixed, so a repetition gives
-the same bits, too; the algorithms differ in that order, and so in the last bits.
+more, and leaves the same bits in all of them. Each sums in a fixed order, so a repetition also
+gives the same bits. The algorithms differ in that order, and so in the last bits.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,24 +21,24 @@ from lab.parallel.cost_model import (
     TREE,
 )
 
-Transfer = tuple[Tensor, int]  # what, and the rank that it goes to or comes from
+Transfer = tuple[Tensor, int]  # a tensor, and the rank to send it to or receive it from
 
 
 class Ranks:
-    """A process group as one of its ranks sees it, with a count of what this rank has sent."""
+    """A process group from the view of one rank, with a count of what this rank has sent."""
 
     def __init__(self, group: dist.ProcessGroup) -> None:
-        """Count from zero what this process sends within `group`, which it belongs to."""
+        """Count from zero what this process sends within its `group`."""
         self.group = group
         self.rank, self.world_size = dist.get_rank(self.group), dist.get_world_size(self.group)
         self.messages_sent = self.bytes_sent = 0
         self._kept: dict[str, Tensor] = {}
 
     def memory(self, use: str, numel: int, like: Tensor) -> Tensor:
-        """Return `numel` unset numbers of `like`'s type, in memory that is kept for the next time.
+        """Return `numel` uninitialized numbers of `like`'s type, in memory kept for the next call.
 
-        New memory comes from the system page by page: for ResNet-18's gradients in one bucket that
-        may take longer than to send them.
+        New memory comes from the system page by page. For ResNet-18's gradients in one bucket, this
+        may take longer than sending them.
         """
         kept = self._kept.get(use)
         if (
@@ -50,7 +50,7 @@ class Ranks:
         return kept[:numel]
 
     def exchange(self, sends: Sequence[Transfer] = (), receives: Sequence[Transfer] = ()) -> None:
-        """Send and receive at once, and wait for both; an empty tensor makes no message."""
+        """Send and receive concurrently, and wait for both; an empty tensor makes no message."""
         full_sends = [(tensor, peer) for tensor, peer in sends if tensor.numel()]
         full_receives = [(tensor, peer) for tensor, peer in receives if tensor.numel()]
         self.messages_sent += len(full_sends)
@@ -68,9 +68,9 @@ Algorithm = Callable[[Tensor, Ranks], None]
 
 
 def star(tensor: Tensor, ranks: Ranks) -> None:
-    """Sum in rank 0, one rank after the other, and send the sum to each, as the notes do.
+    """Sum in rank 0, one rank at a time, and send the sum to each, as the notes do.
 
-    2(n-1) messages of the whole tensor follow one another. Order: x0 + x1 + x2 + ... (book 13.5.3).
+    2(n-1) sequential messages of the whole tensor. Order: x0 + x1 + x2 + ... (book 13.5.3).
     """
     if ranks.rank:
         ranks.exchange(sends=[(tensor, 0)])
@@ -87,9 +87,9 @@ def star(tensor: Tensor, ranks: Ranks) -> None:
 def ring(tensor: Tensor, ranks: Ranks) -> None:
     """Pass partial sums of chunks around the ring n-1 times, then finished chunks n-1 times.
 
-    2(n-1) messages of a chunk follow one another, all links busy at once; each rank sends 2(n-1)/n
-    of the tensor, which is the least possible (Patarasuk and Yuan 2009; book 13.7.2). Order: chunk
-    c begins at rank c and is added to by c+1, c+2, ... around the ring.
+    2(n-1) sequential messages of a chunk, with all links busy concurrently. Each rank sends
+    2(n-1)/n of the tensor, the least possible (Patarasuk and Yuan 2009; book 13.7.2). Order: chunk
+    c starts at rank c, and ranks c+1, c+2, ... around the ring add to it.
     """
     n, rank = ranks.world_size, ranks.rank
     chunks = tensor.view(-1).tensor_split(n)
@@ -107,13 +107,13 @@ def ring(tensor: Tensor, ranks: Ranks) -> None:
 
 
 def tree(tensor: Tensor, ranks: Ranks) -> None:
-    """Sum up a binomial tree to rank 0, and send the sum down it.
+    """Sum up a binomial tree to rank 0, and send the sum back down.
 
-    2 ceil(log2 n) messages of the whole tensor follow one another (Thakur, Rabenseifner and Gropp
-    2005). Order: neighbours first, ((x0 + x1) + (x2 + x3)) + ...
+    2 ceil(log2 n) sequential messages of the whole tensor (Thakur, Rabenseifner and Gropp 2005).
+    Order: neighbours first, ((x0 + x1) + (x2 + x3)) + ...
     """
     n, rank = ranks.world_size, ranks.rank
-    # a rank's lowest bit; the root has none above it
+    # a rank's lowest bit; for the root, which has no parent, more than any distance
     distance_up = rank & -rank if rank else 1 << n.bit_length()
     distances = [1 << level for level in range(n.bit_length()) if 1 << level < distance_up]
     children = [rank + distance for distance in distances if rank + distance < n]
@@ -131,10 +131,10 @@ def tree(tensor: Tensor, ranks: Ranks) -> None:
 def halving_doubling(tensor: Tensor, ranks: Ranks) -> None:
     """Swap and sum halves, then quarters, ..., until each rank has a part; then collect the parts.
 
-    2 log2 n messages follow one another, and each rank sends 2(n-1)/n of the tensor (Rabenseifner's
-    algorithm, in Thakur, Rabenseifner and Gropp 2005). Ranks beyond the largest power of two m in n
-    first hand all they have to a partner and get the result last. Order: x_r + x_(r+m) first, then
-    neighbours, ((x0 + x1) + (x2 + x3)) + ..., so that `lab.training.shards` may go on with it.
+    2 log2 n sequential messages; each rank sends 2(n-1)/n of the tensor (Rabenseifner's algorithm,
+    in Thakur, Rabenseifner and Gropp 2005). Ranks beyond the largest power of two m <= n first send
+    their whole tensor to a partner, and get the result last. Order: x_r + x_(r+m) first, then
+    neighbours, ((x0 + x1) + (x2 + x3)) + ..., which continues the tree of `lab.training.shards`.
     """
     power = 1 << (ranks.world_size.bit_length() - 1)
     partner = ranks.rank ^ power
@@ -148,7 +148,7 @@ def halving_doubling(tensor: Tensor, ranks: Ranks) -> None:
         tensor.add_(received)
     whole, buffer = tensor.view(-1), received.view(-1)
     bounds = [whole.numel() * part // power for part in range(power + 1)]
-    first, last = 0, power  # the parts that this rank still sums
+    first, last = 0, power  # the range of parts that this rank still sums
     steps = []
     while last - first > 1:
         middle = (first + last) // 2
@@ -167,9 +167,9 @@ def halving_doubling(tensor: Tensor, ranks: Ranks) -> None:
 
 
 def library(tensor: Tensor, ranks: Ranks) -> None:
-    """Sum as torch.distributed does: by gloo on the CPU, by NCCL between GPUs.
+    """Sum by torch.distributed: with gloo on the CPU, with NCCL between GPUs.
 
-    The order is their own, and what they send is not counted.
+    The order is up to the library, and its messages are not counted.
     """
     dist.all_reduce(tensor, group=ranks.group)
 
@@ -184,7 +184,7 @@ ALGORITHMS: dict[str, Algorithm] = {
 
 
 def ping_pong(tensor: Tensor, ranks: Ranks) -> None:
-    """Send the tensor from rank 0 to rank 1 and back again; no other rank takes part."""
+    """Send the tensor from rank 0 to rank 1 and back; no other rank takes part."""
     if ranks.rank == 0:
         ranks.exchange(sends=[(tensor, 1)])
         ranks.exchange(receives=[(tensor, 1)])
@@ -194,7 +194,7 @@ def ping_pong(tensor: Tensor, ranks: Ranks) -> None:
 
 
 def adding(tensor: Tensor, ranks: Ranks) -> None:
-    """Add the first half of the tensor to the second, in every rank: no messages."""
+    """Add the first half of the tensor to the second in every rank, without messages."""
     first, second = tensor.view(-1).tensor_split(2)
     second.add_(first[: len(second)])
 
@@ -209,7 +209,7 @@ def per_tensor(tensors: Sequence[Tensor], algorithm: Algorithm, ranks: Ranks) ->
 
 
 def in_one_bucket(tensors: Sequence[Tensor], algorithm: Algorithm, ranks: Ranks) -> None:
-    """Sum all of `tensors`, of one type, in one go: joined in a flat copy, summed, copied back."""
+    """Sum all of `tensors`, of one type, as one bucket: join them in a copy, sum, copy back."""
     flat = [_flat(tensor) for tensor in tensors]
     numel = sum(tensor.numel() for tensor in flat)
     bucket = torch.cat(flat, out=ranks.memory("bucket", numel, flat[0]))
@@ -221,5 +221,5 @@ def in_one_bucket(tensors: Sequence[Tensor], algorithm: Algorithm, ranks: Ranks)
 
 
 def _flat(tensor: Tensor) -> Tensor:
-    """A view of a dense tensor's numbers in memory order, which is the same in all ranks."""
+    """Return a flat view of a dense tensor in memory order, which is the same in all ranks."""
     return tensor.as_strided((tensor.numel(),), (1,))

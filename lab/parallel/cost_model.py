@@ -1,14 +1,14 @@
-"""What an all-reduce, and a training step that waits for one, should cost: a model of few numbers.
+"""A cost model of an all-reduce, and of a training step that waits for one.
 
 A link has a latency (alpha, seconds per message), a bandwidth (1/beta, bytes per second) and ranks
-that add up what arrives (gamma, seconds per byte). An algorithm is the messages, bytes and
-additions that follow one another on its longest path, so a time is linear in alpha, beta and gamma,
-and a link can be fitted to measured times. After Thakur, Rabenseifner and Gropp, "Optimization of
+that add up what arrives (gamma, seconds per byte). An algorithm is described by the sequential
+messages, bytes and additions on its longest path. So a time is linear in alpha, beta and gamma, and
+a link can be fitted to measured times. After Thakur, Rabenseifner and Gropp, "Optimization of
 Collective Communication Operations in MPICH" (2005).
 
-This assumes that each rank has a processor and a link of its own that sends and receives at once.
-Ranks of one host have not: `shared` assumes the opposite, one processor that serves them all, one
-after the other.
+The model assumes that each rank has its own processor, and its own link that sends and receives
+concurrently. This is not true for ranks of one host: `shared` assumes the opposite, one processor
+that serves all ranks sequentially.
 """
 
 from dataclasses import astuple, dataclass
@@ -16,24 +16,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-# names, which rows and pages use, too: this file needs no torch
+# names, which rows and pages also use: this file needs no torch
 STAR, RING, TREE, HALVING_DOUBLING = "star", "ring", "tree", "halving-doubling"
-LIBRARY = "library"  # torch.distributed's own, whose messages nobody sees
+LIBRARY = "library"  # torch.distributed's own, with unknown messages
 MODELLED = (STAR, RING, TREE, HALVING_DOUBLING)
 ALGORITHMS = (*MODELLED, LIBRARY)
 THERE_AND_BACK, ADDING = "there and back", "adding"
-PROBES = (THERE_AND_BACK, ADDING)  # what an all-reduce is made of
+PROBES = (THERE_AND_BACK, ADDING)  # the components of an all-reduce
 PER_TENSOR, ONE_BUCKET = "per tensor", "one bucket"
 
 
 def allreduce_name(algorithm: str, grouping: str) -> str:
-    """The name of an all-reduce of several tensors."""
+    """Return the name of an all-reduce of several tensors."""
     return f"{algorithm}, {grouping}"
 
 
 @dataclass(frozen=True)
 class Link:
-    """Seconds per message (alpha), per byte sent (beta), and per byte added to another (gamma)."""
+    """Seconds per message (alpha), per byte sent (beta), and per byte added (gamma)."""
 
     alpha_s: float
     s_per_byte: float
@@ -41,32 +41,31 @@ class Link:
 
 
 class Path(NamedTuple):
-    """What follows one another: messages, bytes sent, bytes added to others."""
+    """The sequential operations of a path: messages, bytes sent, bytes added."""
 
     messages: int
     sent_bytes: float
     added_bytes: float
 
     def seconds(self, link: Link) -> float:
-        """The time over `link`."""
         return float(np.dot(self, astuple(link)))
 
 
 def allreduce_path(
     algorithm: str, n: int, num_tensors: int, num_bytes: float, shared: bool = False
 ) -> Path:
-    """The longest path of an all-reduce by n ranks of `num_bytes` in `num_tensors` tensors.
+    """Return the longest path of an all-reduce by n ranks of `num_bytes` in `num_tensors` tensors.
 
-    With `shared` everything that any rank does follows one another, as where one processor or wire
-    serves them all: then each algorithm moves and adds as much as any other, 2(n-1) and n-1 times
-    the vector, and only the number of messages differs. One rank needs no messages.
+    With `shared`, everything that any rank does is sequential, as if one processor or wire served
+    all ranks. Then all algorithms move 2(n-1) times the vector and add n-1 times the vector, and
+    differ only in the number of messages. One rank needs no messages.
 
     Raises:
-        ValueError: an algorithm that the model does not know.
+        ValueError: the model does not know the algorithm.
     """
     levels = (n - 1).bit_length()  # of the tree
     k = n.bit_length() - 1
-    # ranks beyond this power of two hand over what they have first, and get the result last
+    # ranks beyond this power of two first send their vector to a partner, and get the result last
     m = 1 << k
     fold = int(n > m)
     paths = {  # messages of all ranks; on the path: messages, vectors sent, vectors added
@@ -91,27 +90,27 @@ def allreduce_path(
 def allreduce_s(
     algorithm: str, n: int, num_tensors: int, num_bytes: float, link: Link, shared: bool = False
 ) -> float:
-    """The seconds that the path of `allreduce_path` takes over `link`."""
+    """Return the seconds of the path of `allreduce_path` over `link`."""
     return allreduce_path(algorithm, n, num_tensors, num_bytes, shared).seconds(link)
 
 
 def bytes_sent(algorithm: str, n: int, num_bytes: float) -> float:
-    """Bytes that the busiest rank sends: the star's rank 0, the tree's root, any rank of a ring.
+    """Return the bytes that the busiest rank sends: a star's rank 0, a tree's root, any in a ring.
 
     Raises:
-        ValueError: an algorithm that the model does not know.
+        ValueError: the model does not know the algorithm.
     """
-    # if ranks are folded in, one that got another's vector sends the result
+    # a rank with a partner beyond the power of two also sends it the result
     if algorithm == HALVING_DOUBLING:
         m = 1 << (n.bit_length() - 1)
         return (2 * (1 - 1 / m) + (n > m)) * num_bytes
     sent = allreduce_path(algorithm, n, 1, num_bytes).sent_bytes
-    # what goes both ways on the path is sent by one rank one way
+    # the path goes both ways, of which a rank sends one
     return sent if algorithm == RING else sent / 2
 
 
 def bus_bandwidth(num_bytes: float, n: int, seconds: float) -> float:
-    """Bytes/s per rank that the best algorithm would need to be as fast (nccl-tests' busbw)."""
+    """Return the bytes/s per rank that the best algorithm would need (nccl-tests' busbw)."""
     return 2 * (n - 1) / n * num_bytes / seconds
 
 
@@ -119,10 +118,10 @@ def bus_bandwidth(num_bytes: float, n: int, seconds: float) -> float:
 
 
 def step_bounds(t1: float, t2: float) -> tuple[float, float]:
-    """Bounds of a step that computes for t1 and communicates for t2: perfect overlap, and none.
+    """Return a step's bounds, given compute time t1 and communication time t2.
 
-    The book's max(t1, t2) is the first (13.7); its own code, which sums gradients after backward,
-    takes the second.
+    The lower bound, with perfect overlap, is the book's max(t1, t2) (13.7). The upper one, without
+    overlap, is what the book's code takes, which sums gradients after backward.
     """
     return max(t1, t2), t1 + t2
 
@@ -132,7 +131,7 @@ def step_bounds(t1: float, t2: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Interconnect:
-    """A published bandwidth (one way) and latency, and their source; adding is taken to be free."""
+    """A published bandwidth (one way) and latency with their source; additions count as free."""
 
     name: str
     gb_per_s: float
@@ -142,7 +141,6 @@ class Interconnect:
 
     @property
     def link(self) -> Link:
-        """It as a link of the model."""
         return Link(1e-6 * self.latency_us, 1e-9 / self.gb_per_s)
 
 

@@ -1,4 +1,4 @@
-"""When in a backward pass each gradient is ready."""
+"""The times in a backward pass at which gradients are ready."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -17,13 +17,13 @@ Reading = Any  # seconds, or a GPU's event
 def ready_times(
     net: nn.Module, loss: Callable[[], Tensor], passes: int, device: torch.device
 ) -> list[dict[str, float]]:
-    """Milliseconds from the start of a backward pass to each parameter's gradient, pass by pass.
+    """Return, per backward pass, the milliseconds from its start to each parameter's gradient.
 
     Args:
-        net: all its parameters take part in the loss; its gradients are dropped.
-        loss: computes the loss anew.
-        passes: how many are looked at; the first one also warms up.
-        device: the net's.
+        net: a net whose parameters all take part in the loss; its gradients are dropped.
+        loss: computes the loss again.
+        passes: number of passes; the first one also warms up.
+        device: the net's device.
     """
     found = []
     with _noted(net, device) as ready:
@@ -41,7 +41,7 @@ def ready_times(
 
 @contextmanager
 def _noted(net: nn.Module, device: torch.device) -> Iterator[dict[str, Reading]]:
-    """By parameter the reading of the clock when its gradient was last ready."""
+    """Record the clock's reading, by parameter, when its gradient was last ready."""
     ready: dict[str, Reading] = {}
 
     def note(name: str, _: Tensor) -> None:
@@ -59,7 +59,7 @@ def _noted(net: nn.Module, device: torch.device) -> Iterator[dict[str, Reading]]
 
 
 def _read(device: torch.device) -> Reading:
-    """A point in time: a GPU's is that at which it has done what was queued before."""
+    """Return a point in time; on a GPU, when the work queued so far is done."""
     if device.type != "cuda":
         return time.perf_counter()
     event = torch.cuda.Event(enable_timing=True)

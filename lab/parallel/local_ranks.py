@@ -1,4 +1,4 @@
-"""Processes of this host as ranks of one process group: forked, on the loopback address alone."""
+"""Forked processes of this host as ranks of a process group, on the loopback address only."""
 
 import gc
 import os
@@ -26,16 +26,16 @@ from lab.parallel.process_group import (
 from lab.timing.bench import Variant, samples_in_turns
 from lab.timing.clock import read_clock
 
-TIMEOUT_S = 600  # of benchmarks' ranks
-CAUSE_S = 5  # from a collective that failed until the rank that caused it has reported
+TIMEOUT_S = 600  # for ranks of benchmarks
+CAUSE_S = 5  # from a failed collective until the rank that caused it has reported
 T = TypeVar("T")
 K = TypeVar("K")
 
 
 def run_on_ranks(world_size: int, devices: Devices, work: Callable[..., T], *arguments: Any) -> T:
-    """What `work(device, *arguments)` returns in the first of so many ranks.
+    """Run `work(device, *arguments)` in `world_size` ranks; return the first rank's result.
 
-    All do it, in a process group, rank i with `devices`' number i and its threads.
+    The ranks form a process group. Rank i has device i of `devices` and its threads.
 
     Raises:
         LabError: a rank died.
@@ -52,7 +52,7 @@ def run_on_ranks(world_size: int, devices: Devices, work: Callable[..., T], *arg
 
 
 def on_ranks(world_size: int, devices: Devices) -> Callable[..., Any]:
-    """How a benchmark has so many ranks do the work of a process; each knows its own device."""
+    """Return a benchmark's `call` that runs work in `world_size` ranks; see `own_device`."""
 
     def call(name: str, work: Callable[..., T], *arguments: Any) -> T:
         answer: T = run_on_ranks(world_size, devices, _without_device, work, *arguments)
@@ -66,20 +66,20 @@ def _without_device(device: torch.device, work: Callable[..., T], *arguments: An
 
 
 def own_device(devices: Devices) -> torch.device:
-    """The device of this process, which is a rank."""
+    """Return the device of this process, which is a rank."""
     return devices.devices[dist.get_rank()]
 
 
 def call_in_ranks(
     world_size: int, threads: int, timeout_s: int, work: Callable[..., T], *arguments: Any
 ) -> T:
-    """What `work(*arguments)` returns in the first of so many processes that know their ranks.
+    """Run `work(*arguments)` in `world_size` processes; return the result of the first.
 
-    They find RANK, WORLD_SIZE and the rest in their environment, as torchrun sets them, and are
-    killed when this ends, however it does.
+    They find RANK, WORLD_SIZE and the rest in their environment, as torchrun sets them. They are
+    killed when this function ends in whatever way.
 
     Raises:
-        LabError: the first one that a rank raised, or a rank died or fell silent.
+        LabError: the first error that a rank raised, or a rank died or stopped answering.
     """
     store = rendezvous_store(timeout_s)
     with ExitStack() as stack:
@@ -93,7 +93,7 @@ def call_in_ranks(
 
 
 def _received(ranks: Mapping[int, FreshProcess]) -> dict[int, Any]:
-    """What each rank sends; where one failed, the cause rather than what follows from it."""
+    """Return each rank's result; if ranks failed, raise the cause rather than its consequences."""
     found, left = {}, {process.link: rank for rank, process in ranks.items()}
     lost: PeerLostError | None = None
     while left and (ready := wait(list(left), CAUSE_S if lost else None)):
@@ -115,15 +115,15 @@ def _received(ranks: Mapping[int, FreshProcess]) -> dict[int, Any]:
 def time_in_turns(
     variants: Mapping[K, Variant], bench: BenchParams, start: int, device: torch.device
 ) -> dict[K, tuple[float, ...]]:
-    """Seconds per call of each variant in the slowest rank, see `samples_in_turns`.
+    """Return seconds per call of each variant in the slowest rank, see `samples_in_turns`.
 
-    All ranks take part, with variants of the same keys in the same order.
+    All ranks take part, and have variants with the same keys in the same order.
     """
     return samples_in_turns(variants, partial(slowest_seconds, device), bench, start)
 
 
 def slowest_seconds(device: torch.device, variant: Variant, calls: int) -> float:
-    """The seconds of so many calls, which begin together, in the slowest rank."""
+    """Return the slowest rank's seconds for `calls` calls, which all ranks start together."""
     all_reduce_max([0])  # all ranks are here
     start = read_clock([device])
     for _ in range(calls):

@@ -1,7 +1,7 @@
-"""The process group of a run: who is a rank, how ranks meet, and whether they train the same.
+"""The process group of a run: its ranks, their rendezvous, and a check that they train the same.
 
-Ranks of one host are forked (lab/parallel/local_ranks.py). On several hosts torchrun starts them,
-as CONTRIBUTING.md shows. Either way a rank finds its place and the store in its environment.
+Ranks of one host are forked (lab/parallel/local_ranks.py). On several hosts, torchrun starts them,
+as CONTRIBUTING.md shows. Either way, a rank finds its place and the store in its environment.
 """
 
 import os
@@ -20,8 +20,8 @@ from lab.core.process import RANK_MARK
 from lab.core.shared_params import LOOPBACK
 from lab.machine.devices import Devices
 
-# The groups that this process was in. The last that holds one ends its threads. If that is a model
-# of torch's, it keeps Python's lock the while, and one of these threads may wait for the lock.
+# The groups that this process was in, kept since the last owner of a group ends its threads. One of
+# torch's models would do so while it holds the GIL, for which such a thread may wait.
 _KEPT: list[dist.ProcessGroup | None] = []
 
 
@@ -30,20 +30,20 @@ class PeerLostError(DistributedError):
 
 
 def own_rank() -> int | None:
-    """This process's rank among those that torchrun or the lab started; None if neither did.
+    """Return the rank of this process if torchrun or the lab started it, else None.
 
-    RANK and WORLD_SIZE alone are no sign of that: clusters set them in every container.
+    RANK and WORLD_SIZE are not enough evidence: clusters set them in every container.
     """
     return int(os.environ["RANK"]) if RANK_MARK in os.environ else None
 
 
 def rendezvous_store(timeout_s: float) -> dist.TCPStore:
-    """A store on a free port of the loopback address, for ranks of this host.
+    """Return a store on a free port of the loopback address, for ranks of this host.
 
-    It serves for as long as it is kept.
+    It serves as long as a reference to it is kept.
 
     Raises:
-        MachineError: nothing reaches the address.
+        MachineError: the address cannot be reached.
     """
     check_loopback()
     listener = socket.create_server((LOOPBACK, 0))
@@ -58,7 +58,7 @@ def rendezvous_store(timeout_s: float) -> dist.TCPStore:
 
 
 def place(rank: int, world_size: int, threads: int, port: int) -> dict[str, str]:
-    """The environment of a rank of this host, as torchrun would set it."""
+    """Return the environment of a rank of this host, as torchrun would set it."""
     return {
         RANK_MARK: "forked",
         "RANK": str(rank),
@@ -75,9 +75,9 @@ def place(rank: int, world_size: int, threads: int, port: int) -> dict[str, str]
 
 @contextmanager
 def process_group(devices: Devices, own: torch.device, timeout_s: float) -> Iterator[None]:
-    """Join the ranks of this run, with `own` as this one's device, while the context lasts.
+    """Join the ranks of this run, with this rank's device `own`, within the context.
 
-    Collectives use NCCL between GPUs and gloo otherwise, as NCCL cannot share a GPU; tensors on the
+    Collectives use NCCL between GPUs and gloo otherwise, as NCCL cannot share a GPU. Tensors on the
     CPU always go through gloo.
 
     Raises:
@@ -106,7 +106,7 @@ def process_group(devices: Devices, own: torch.device, timeout_s: float) -> Iter
 
 
 def all_reduce_max(mine: Sequence[float], group: dist.ProcessGroup | None = None) -> list[float]:
-    """The largest of all ranks' numbers; it also makes the ranks wait for each other."""
+    """Return the elementwise maximum over all ranks; the ranks wait for each other."""
     values = torch.tensor(mine, dtype=torch.float64)
     dist.all_reduce(values, dist.ReduceOp.MAX, group)
     largest: list[float] = values.tolist()
@@ -114,7 +114,7 @@ def all_reduce_max(mine: Sequence[float], group: dist.ProcessGroup | None = None
 
 
 def check_ranks_agree(key: str) -> None:
-    """Stop unless every rank would train the same run.
+    """Raise unless every rank would train the same run.
 
     Raises:
         DistributedError: code, data, params, torch or threads differ between hosts.

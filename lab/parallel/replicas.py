@@ -1,6 +1,6 @@
 """Data parallelism by hand: copy the net, split the batch, sum the gradients (book section 13.5).
 
-Everything works on any list of devices, a repeated CPU included, so many-device code can be proved
+Everything works on any list of devices, including a repeated CPU, so many-device code can be tested
 without GPUs.
 """
 
@@ -21,16 +21,16 @@ from lab.parallel.workers import parallel_map
 
 M = TypeVar("M", bound=nn.Module)
 Collective = Callable[[list[Tensor]], None]  # allreduce, or the notes' broken one
-Loss = Callable[[Tensor, Tensor], Tensor]  # of logits (n, k) and labels (n,): their losses' sum
-Combine = Callable[[], None]  # makes of the replicas' gradients what they use
-Update = Callable[[Iterable[Tensor], float, int], None]  # of parameters, at a rate, by a batch
+Loss = Callable[[Tensor, Tensor], Tensor]  # summed loss of logits (n, k) and labels (n,)
+Combine = Callable[[], None]  # combines the replicas' gradients in place
+Update = Callable[[Iterable[Tensor], float, int], None]  # of parameters, by lr and batch size
 
 
 def replicate(net: M, device: torch.device) -> M:
-    """A replica of `net` on `device` (the book's `get_params`).
+    """Return a replica of `net` on `device` (the book's `get_params`).
 
-    It always copies: `.to(device)` of a net that is there already would return the same tensors,
-    and two replicas would then share them.
+    It is always a copy: if `net` is on the device already, `.to(device)` returns the same tensors,
+    and two replicas would share them.
     """
     return copy.deepcopy(net).to(device)
 
@@ -38,8 +38,8 @@ def replicate(net: M, device: torch.device) -> M:
 def allreduce(data: Sequence[Tensor]) -> None:
     """Replace each of `data`, tensors of one shape on any devices, by the sum of all, in place.
 
-    The sum is taken in list order. Rebinding `data[i] = ...` instead would change the list and
-    leave the gradients as they were.
+    Sum in list order. Rebinding `data[i] = ...` instead would change only the list, not the
+    gradients.
     """
     for other in data[1:]:
         data[0].add_(other.to(data[0].device))
@@ -52,7 +52,7 @@ def split_batch(
 ) -> tuple[list[Tensor], list[Tensor]]:
     """Split X (n, ...) and y (n,) over the devices.
 
-    The shards are as even as can be; the first ones are the larger.
+    The shards are as even as possible; the first ones are the larger ones.
 
     Raises:
         ValueError: X and y differ in length.
@@ -70,29 +70,28 @@ def split_batch(
 
 
 def sgd(params: Iterable[Tensor], lr: float, batch_size: int) -> None:
-    """Update `params` in place by a step of minibatch SGD on summed gradients, and drop these."""
+    """Update `params` in place by minibatch SGD on summed gradients, and drop the gradients."""
     listed = list(params)
-    with torch.no_grad():  # all at once: on a GPU one launch, to the same bits
+    with torch.no_grad():  # all in one call: one launch on a GPU, and the same bits
         torch._foreach_sub_(listed, [grad_of(param) for param in listed], alpha=lr / batch_size)
     for param in listed:
         param.grad = None
 
 
 def grad_of(param: Tensor) -> Tensor:
-    """The gradient of a parameter that took part in the loss."""
     assert param.grad is not None, "every parameter takes part in the loss"  # noqa: S101
     return param.grad
 
 
 def cross_entropy(logits: Tensor, y: Tensor, label_smoothing: float = 0) -> Tensor:
-    """The cross entropy, summed over the batch; with `label_smoothing` (Szegedy et al. 2016)."""
+    """Return the cross entropy summed over the batch, with smoothing (Szegedy et al. 2016)."""
     return F.cross_entropy(logits, y, reduction="sum", label_smoothing=label_smoothing)
 
 
 def forward_backward(
     net: nn.Module, X: Tensor, y: Tensor, scale: float = 1, loss: Loss = cross_entropy
 ) -> Tensor:
-    """Add `scale` times the gradient of the summed loss to each parameter's; return the loss."""
+    """Add `scale` times the summed loss's gradient to each parameter's; return the loss."""
     summed = loss(net(X), y)
     torch.autograd.backward(summed, torch.full_like(summed, scale))
     return summed.detach()
@@ -104,13 +103,13 @@ def overlapping(
     bucket_mib: float | None = None,
     group: ProcessGroup | None = None,
 ) -> DistributedDataParallel:
-    """The net, its gradients summed in a group while others are computed, and averaged.
+    """Return a net that averages its gradients over a group while it computes others.
 
-    Running statistics do not enter training: each process keeps its own, as replicas do. Gradients
-    become parts of their buckets, of at most `bucket_mib` (torch's own size otherwise), until an
-    update drops them: nothing is copied back.
+    Running statistics do not affect training: each process keeps its own, as replicas do. Gradients
+    become views of buckets of at most `bucket_mib` (by default torch's size) until an update drops
+    them, so nothing is copied back.
     """
-    # `broadcast_buffers` has a new name since torch 2.13
+    # torch 2.13 renamed `broadcast_buffers`
     with warnings.catch_warnings(action="ignore", category=FutureWarning):
         return DistributedDataParallel(
             net,
@@ -123,7 +122,7 @@ def overlapping(
 
 
 def sum_gradients(nets: Sequence[nn.Module], allreduce: Collective = allreduce) -> None:
-    """Give every replica the sum of all replicas' gradients, one parameter after the other."""
+    """Give every replica the sum of all replicas' gradients, one parameter at a time."""
     for same in zip(*(net.parameters() for net in nets), strict=True):
         allreduce([grad_of(p) for p in same])
 
@@ -141,12 +140,12 @@ def train_batch(
 ) -> list[Tensor]:
     """Take one step of SGD on a batch over all devices; return each device's summed loss (scalars).
 
-    `combine` stands for `sum_gradients`, `updates`, one for each replica, for plain SGD's.
+    `combine` replaces `sum_gradients`; `updates`, one per replica, replace plain SGD.
 
-    Each replica runs forward and backward on its shard in a thread of its own: on GPUs the threads
-    only enqueue, on virtual devices they compute side by side. The losses are summed, not averaged,
-    and the rate is divided by the size of the whole batch, so that uneven shards give exactly the
-    gradient of one device. Batch norm uses the statistics of each shard, as in the notes.
+    Each replica runs forward and backward on its shard in its own thread: on GPUs the threads only
+    enqueue work, on virtual devices they compute concurrently. Losses are summed, not averaged, and
+    the rate is divided by the size of the whole batch, so uneven shards give exactly the gradient
+    of one device. Batch norm uses the statistics of each shard, as in the notes.
     """
     gradients = partial(forward_backward, loss=loss)
     losses = parallel_map(pool, gradients, nets, *split_batch(X, y, devices))
@@ -157,7 +156,7 @@ def train_batch(
 
 
 def rebinding_allreduce(data: list[Tensor]) -> None:
-    """Change the list, and of the tensors only the first: one note's way; its cell prints 3, 3."""
+    """Rebind list entries, update only the first tensor: one note's bug; its cell prints 3, 3."""
     for other in data[1:]:
         data[0].add_(other.to(data[0].device))
     for i in range(1, len(data)):

@@ -1,4 +1,4 @@
-"""Work side by side: threads for virtual devices, and functions mapped over them."""
+"""Concurrent work: threads for virtual devices, and functions mapped over them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 def thread_pool(size: int, threads: int) -> ThreadPoolExecutor:
-    """A pool of `size` Python threads, each of which computes with `threads` threads of torch's.
+    """Return a pool of `size` Python threads; each computes with `threads` torch threads.
 
-    Each thread sets that number itself: torch does not pass on the main thread's, so that in a new
-    thread a product would take all cores.
+    Each thread sets that number itself, since it does not inherit the main thread's: a product in
+    a new thread would use all cores.
     """
     return ThreadPoolExecutor(size, initializer=torch.set_num_threads, initargs=(threads,))
 
@@ -25,10 +25,10 @@ def thread_pool(size: int, threads: int) -> ThreadPoolExecutor:
 def map_with_progress(
     name: str, function: Callable[[J], T], jobs: Iterable[J], device: torch.device
 ) -> dict[J, T]:
-    """`function` of each job; on a CPU as many at a time as there are cores, one thread each.
+    """Return `function` of each job; on a CPU one job runs per core, with one thread each.
 
-    So the results are the same bits whatever the number of cores. A bar shows how many of `name`
-    are done.
+    So the results' bits do not depend on the number of cores. A progress bar labelled `name` shows
+    how many jobs are done.
     """
     listed = list(jobs)
     with thread_pool(usable_cores() if device.type == "cpu" else 1, 1) as pool:
@@ -37,9 +37,9 @@ def map_with_progress(
 
 
 def parallel_map(pool: Executor, function: Callable[..., T], *columns: Sequence[Any]) -> list[T]:
-    """`function` of each row of `columns`, side by side, the first in the calling thread.
+    """Return `function` of each row of `columns`, run concurrently, the first in this thread.
 
-    So one device needs no other thread, and with several the calling one is not idle.
+    So one device needs no other thread, and with several devices this thread is not idle.
     """
     first, *others = zip(*columns, strict=True)
     waiting = [pool.submit(function, *arguments) for arguments in others]

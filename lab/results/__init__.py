@@ -1,1 +1,1 @@
-"""What stages leave in rows.csv, the findings that follow, and their statistics; no torch."""
+"""The rows that stages write, the findings derived from them, and their statistics; no torch."""

@@ -1,9 +1,9 @@
-"""What guesses are worth, so that no accuracy of guesses is told as a result."""
+"""The accuracy of guessing, so that none of it is reported as a result."""
 
 import math
 
 NUM_CLASSES = 10  # of Fashion-MNIST
-CHANCE = 1 / NUM_CLASSES  # the accuracy of guesses, and what non-finite weights are worth
+CHANCE = 1 / NUM_CLASSES  # the accuracy of guesses, and of non-finite weights
 
 
 def is_chance(accuracy: float, num_images: int) -> bool:

@@ -1,4 +1,4 @@
-"""What a stage's findings.py makes of its rows, and its metrics.json, which lists some of that."""
+"""The findings that a stage's findings.py derives from its rows; metrics.json holds a few."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from lab.results.documents import read_conditions, read_results
 from lab.results.findings import Finding
 from lab.results.measurements import Results
 
-# what foreign results lead to
+# what reading foreign results may raise
 UNREADABLE = (LabError, ArithmeticError, LookupError, TypeError, ValueError)
 
 
@@ -22,8 +22,8 @@ class Derivation(Protocol):
     """A stage's findings.py.
 
     Attributes:
-        METRICS: the names of at most five findings that a person compares.
-        findings: each finding by its name; it raises nothing where rows are missing.
+        METRICS: names of at most five findings that a person compares.
+        findings: returns the findings by name; raises nothing if rows are missing.
     """
 
     @property
@@ -33,24 +33,24 @@ class Derivation(Protocol):
 
 
 def derivation_of(stage: str) -> Derivation | None:
-    """A stage's findings.py; None if it has none."""
+    """Return a stage's findings.py, or None if it has none."""
     name = f"stages.{stage}.findings"
     there = find_spec(f"stages.{stage}") and find_spec(name)
     return cast(Derivation, import_module(name)) if there else None
 
 
 def taken_under(reports: Path) -> dict[str, Taken]:
-    """What lies under `reports`, by folder: a stage's, or `train/<run>`.
+    """Return the findings under `reports` by folder: a stage's, or `train/<run>`.
 
     Raises:
         DataError: a file is damaged.
-        MachineError: another user's.
+        MachineError: a file cannot be read.
     """
     return {name: _taken(reports / name, derivation) for name, derivation in _derived(reports)}
 
 
 def whatever_is_under(reports: Path) -> dict[str, Taken]:
-    """The same, without what is damaged or foreign."""
+    """Return the same, without damaged or foreign results."""
     found = {}
     for name, derivation in _derived(reports):
         with contextlib.suppress(*UNREADABLE):
@@ -59,7 +59,7 @@ def whatever_is_under(reports: Path) -> dict[str, Taken]:
 
 
 def _derived(reports: Path) -> Iterator[tuple[str, Derivation]]:
-    """Each folder with the results of a measurement that has ended, and what derives from them."""
+    """Yield each folder of a completed measurement, and the module that derives its findings."""
     for rows in sorted(reports.rglob(ROWS)):
         folder = rows.parent.relative_to(reports)
         complete = (rows.parent / CONDITIONS).is_file()
@@ -76,13 +76,13 @@ def _taken(folder: Path, derivation: Derivation) -> Taken:
 def write_metrics(folder: Path, derivation: Derivation) -> None:
     """Write a stage's metrics.json from its rows on disk.
 
-    `dvc metrics diff` rounds to five decimals: units keep numbers between 1 and 10⁴.
+    `dvc metrics diff` rounds to five decimals, so units keep numbers between 1 and 10⁴.
     """
     found = derivation.findings(read_results(folder))
     write_json(folder / METRICS, metrics_of(found, derivation.METRICS))
 
 
 def metrics_of(found: Mapping[str, Finding], names: Sequence[str]) -> dict[str, float]:
-    """The finite numbers of those of the named findings that are there."""
+    """Return the finite numbers among the named findings."""
     wanted = {name: found[name] for name in names if name in found}
     return {name: round(f.value, 4) for name, f in wanted.items() if f.consistent()}

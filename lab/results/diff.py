@@ -1,11 +1,11 @@
-"""Two sets of findings: which numbers differ, and what a difference amounts to.
+"""The numbers that differ between two sets of findings, and what each difference means.
 
-Both are derived from rows by the same findings.py, or one is another machine's, kept in a file. A
-number is better or worse only if it decides something on both sides, and the interval of the
-difference leaves out 0; one that starts decide, such as a time, also changed by over 2 %. A time or
-a rate is judged relative to how fast the machine itself was, by the product and the copy that each
-stage measures before and after: what these explain is the machine's, not the code's. Nothing is
-judged across hardware, and no times of a busy machine.
+Both sets come from rows through the same findings.py, or one is a different machine's, kept in a
+file. A number is better or worse only if it decides something on both sides and the interval of the
+difference excludes 0. A number measured over processes, such as a time, must also change by over
+2 %. Each stage times a matrix product and a copy before and after it measures. What their speeds
+explain of a time or a rate is the machine's doing, not the code's. Nothing is judged across
+hardware, and times of a busy machine are not judged.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from lab.results.disturbances import SPEEDS, disturbances_of, readings
 from lab.results.findings import Finding
 from lab.results.stats import SMALLEST_EFFECT, difference_interval
 
-AS_FAST = (1.0, 1.0)  # as before, at least and at most
+AS_FAST = (1.0, 1.0)  # as before: smallest and largest factor
 
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
 WITHIN_NOISE, OF_MACHINE, OTHER_HARDWARE = "within noise", "the machine's", "other hardware"
@@ -27,7 +27,7 @@ JUDGED, NO_CHANGE = (BETTER, WORSE), (WITHIN_NOISE, OF_MACHINE)
 
 @dataclass(frozen=True)
 class Taken:
-    """A stage's findings, the conditions under which they were taken, and the machine's facts."""
+    """A stage's findings, the conditions of its measurement, and the machine's facts."""
 
     findings: Mapping[str, Finding]
     conditions: Mapping[str, Any] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Taken:
 
 
 class Change(NamedTuple):
-    """A finding that differs; None on the side that lacks it."""
+    """A finding that differs; a side that lacks it is None."""
 
     name: str
     old: Finding | None
@@ -44,7 +44,7 @@ class Change(NamedTuple):
 
     @property
     def size(self) -> float:
-        """The change relative to the larger side."""
+        """Return the change relative to the larger side."""
         if self.old is None or self.new is None:
             return 0.0
         larger = max(abs(self.old.value), abs(self.new.value))
@@ -52,7 +52,7 @@ class Change(NamedTuple):
 
 
 def diff(old: Taken, new: Taken) -> list[Change]:
-    """Each finding that differs, with what the change amounts to."""
+    """Return each finding that differs, with the mark of its change."""
     speed = speed_of(old.conditions, new.conditions)
     busy = any(map(disturbances_of, (old.conditions, new.conditions)))
     found = []
@@ -73,7 +73,7 @@ def diff(old: Taken, new: Taken) -> list[Change]:
 
 
 def mark_of(old: Finding, new: Finding, speed: tuple[float, float] = AS_FAST) -> str:
-    """What a change amounts to on one machine, which was so many times as fast on the new side."""
+    """Return a change's mark on one machine, whose speed changed by the factors `speed`."""
     if not (old.decides and new.decides):
         return TOO_FEW
     if not old.exact and _within_noise(old, new):
@@ -90,7 +90,7 @@ def mark_of(old: Finding, new: Finding, speed: tuple[float, float] = AS_FAST) ->
 
 
 def agree(one: Finding | None, other: Finding | None) -> bool:
-    """Whether two findings differ by no more than their intervals explain."""
+    """Return whether two findings differ by no more than their intervals explain."""
     if one is None or other is None:
         return False
     if one.exact and other.exact:
@@ -100,9 +100,9 @@ def agree(one: Finding | None, other: Finding | None) -> bool:
 
 
 def speed_of(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[float, float]:
-    """How many times as fast the machine was on the new side as on the old, at least and at most.
+    """Return the smallest and largest factor by which the machine was faster on the new side.
 
-    By each reading of its speed: of computing and of copying, before and after a measurement.
+    The factors compare all readings of its computing and copying speeds.
     """
     factors = []
     for names in SPEEDS.values():
@@ -113,7 +113,7 @@ def speed_of(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[float, flo
 
 
 def _factors(found: Finding, speed: tuple[float, float]) -> tuple[float, float]:
-    """What the machine's speed does to a number, at least and at most."""
+    """Return the smallest and largest factor by which the machine's speed changes a number."""
     slowest, fastest = speed
     if found.is_time:
         return 1 / fastest, 1 / slowest
@@ -121,13 +121,13 @@ def _factors(found: Finding, speed: tuple[float, float]) -> tuple[float, float]:
 
 
 def _within_noise(old: Finding, new: Finding) -> bool:
-    """Whether 0 is in the interval of the difference, or a time's effect is too small to count."""
+    """Return whether the difference's interval holds 0, or a time's change is too small."""
     too_small = old.timed and abs(new.value - old.value) <= SMALLEST_EFFECT * abs(old.value)
     return agree(old, new) or too_small
 
 
 def in_a_cell(finding: Finding | None) -> str:
-    """A finding with its interval, as a cell of a table."""
+    """Format a finding with its interval as a table cell."""
     if finding is None or isnan(finding.value):
         return "-"
     text, ends = f"{finding.value:.6g}", f" ({finding.low:.3g} to {finding.high:.3g})"

@@ -1,7 +1,7 @@
-"""What keeps a stage's times from deciding anything: a busy machine, or an interruption.
+"""Disturbances that keep a stage's times from deciding anything: a busy machine, an interruption.
 
-A stage writes it into its conditions; claims and the page read it there. Counts, bytes and equal
-bits do not depend on the machine's speed and stand all the same.
+A stage writes them into its conditions, where claims and the page read them. Counts, bytes and
+bitwise comparisons do not depend on the machine's speed and remain valid.
 """
 
 import math
@@ -10,18 +10,18 @@ from typing import Any
 
 from lab.results.reasons import BUSY, DISTURBED, DRIFTED, Reason, split
 
-LIMIT_PERCENT = 20  # of a machine's time that went elsewhere: above, times decide nothing
+LIMIT_PERCENT = 20  # share of the machine's time lost; times above this limit decide nothing
 
-MOST_DRIFT = 2  # times as fast at one end of a stage as at the other: above, they do neither
-# a stage's own measure of the machine, before and after, among its conditions
+MOST_DRIFT = 2  # largest ratio of the speeds before and after a stage whose times still decide
+# conditions: the machine's speeds that the stage itself measured, before and after
 PRODUCT_SPEEDS = ("product_gflops_before", "product_gflops_after")
 COPY_SPEEDS = ("copy_gbs_before", "copy_gbs_after")
 SPEEDS = {"GFLOP/s": PRODUCT_SPEEDS, "GB/s": COPY_SPEEDS}  # by unit
-# conditions: the mean over all readings of a stage, also between its processes, and its error
+# conditions: mean of all readings of a stage, including between its processes, and standard error
 MEAN_SPEED, SPEED_ERROR = "product_gflops_mean", "product_gflops_error"
 
 BUSY_PERCENT = "busy_percent"  # condition: share of the cores' time that went to other processes
-NOT_MEASURABLE = "not_measurable"  # condition, only where the machine lacks something: what
+NOT_MEASURABLE = "not_measurable"  # condition: what the machine lacks; absent if nothing
 
 
 def over_limit(percent: float) -> str:
@@ -29,7 +29,7 @@ def over_limit(percent: float) -> str:
 
 
 def disturbances_of(conditions: Mapping[str, Any]) -> list[Reason]:
-    """Why a stage's times decide nothing, by its conditions; empty where they do."""
+    """Return the reasons why a stage's times decide nothing; empty if they decide."""
     found = split(str(conditions.get(DISTURBED, "")))
     busy = conditions.get(BUSY_PERCENT)
     if isinstance(busy, int | float) and math.isfinite(busy) and busy > LIMIT_PERCENT:
@@ -38,7 +38,7 @@ def disturbances_of(conditions: Mapping[str, Any]) -> list[Reason]:
 
 
 def _drifts(conditions: Mapping[str, Any]) -> Iterator[Reason]:
-    """That the machine was far faster at one end of a stage than at the other."""
+    """Yield a reason for each speed of the machine that drifted during the stage."""
     for unit, names in SPEEDS.items():
         speeds = readings(conditions, names)
         if len(speeds) == len(names) and max(speeds) > MOST_DRIFT * min(speeds):
@@ -47,6 +47,6 @@ def _drifts(conditions: Mapping[str, Any]) -> Iterator[Reason]:
 
 
 def readings(conditions: Mapping[str, Any], names: Sequence[str]) -> list[float]:
-    """The machine's speeds of these names, as far as they were measured."""
+    """Return the machine's speeds with these names, as far as they were measured."""
     found = map(conditions.get, names)
     return [float(value) for value in found if isinstance(value, int | float) and value > 0]

@@ -1,4 +1,4 @@
-"""JSON files that have a form: the machine's facts, and what holds them."""
+"""JSON files with a schema: the machine's facts, and the conditions that contain them."""
 
 import contextlib
 import functools
@@ -14,7 +14,7 @@ from lab.results.measurements import Measurement, Results, measurements_of
 
 
 class Document(BaseModel):
-    """What a document must hold at least, in exact types."""
+    """The keys that a document must at least have, with exact types."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
@@ -63,16 +63,16 @@ class Conditions(Document):
 
 
 def bring_back(path: Path) -> str:
-    """What to do about a damaged file that no stage makes."""
+    """Return the advice for a damaged file that no stage produces."""
     return f"`git checkout {path}` brings it back if it is committed, else delete it"
 
 
 def read_document(path: Path, form: type[BaseModel], mend: str) -> dict[str, Any]:
-    """The object in a JSON file, which has a form.
+    """Return the object in a JSON file, checked against `form`.
 
     Raises:
-        DataError: missing, damaged, or of another form; the message ends with `mend`.
-        MachineError: another user's.
+        DataError: the file is missing, damaged or malformed; the message ends with `mend`.
+        MachineError: the file cannot be read.
     """
     document = read_json(path, mend)
     try:
@@ -85,26 +85,26 @@ def read_document(path: Path, form: type[BaseModel], mend: str) -> dict[str, Any
 
 
 def read_hardware(path: Path = HARDWARE_FILE) -> dict[str, Any]:
-    """This machine's facts.
+    """Return this machine's facts.
 
     Raises:
-        DataError: missing or damaged.
-        MachineError: another user's.
+        DataError: the file is missing or damaged.
+        MachineError: the file cannot be read.
     """
-    return read_document(path, Hardware, "`invoke repro --stage probe` writes it anew")
+    return read_document(path, Hardware, "`invoke repro --stage probe` writes it again")
 
 
 def read_results(folder: Path) -> Results:
-    """A stage's rows with the conditions under which they were taken.
+    """Return a stage's measurements and their conditions.
 
     Raises:
-        NotThereError: missing, or of a run that has not ended.
-        DataError: damaged.
-        MachineError: another user's.
+        NotThereError: the rows are missing, or the measurement has not ended.
+        DataError: a file is damaged.
+        MachineError: a file cannot be read.
     """
     path = folder / ROWS
     if path.is_file() and not (folder / CONDITIONS).is_file():
-        raise NotThereError(f"{folder}: its measurement did not end; `invoke repro` goes on")
+        raise NotThereError(f"{folder}: its measurement did not end; `invoke repro` resumes it")
     content = path.read_bytes() if path.is_file() else b""
     conditions = {k: v for k, v in read_conditions(folder).items() if k != "machine"}
     return Results(_measurements(path, content), conditions)
@@ -112,26 +112,26 @@ def read_results(folder: Path) -> Results:
 
 @functools.lru_cache(maxsize=2)
 def _measurements(path: Path, content: bytes) -> list[Measurement]:
-    """Those of a file with that content, which findings, texts and figures all read."""
+    """Parse and cache the measurements of one file, which findings, texts and figures all read."""
     return measurements_of(read_rows(path))
 
 
 def disturbed_stages(reports: Path) -> list[str]:
-    """The stages whose times decide nothing, without the runs of `train`, which claim none."""
+    """Return the stages whose times decide nothing; runs of `train` claim none and are left out."""
     found = []
     for path in sorted(reports.glob(f"*/{CONDITIONS}")):
-        with contextlib.suppress(LabError):  # a damaged file, which the stage's page mentions
+        with contextlib.suppress(LabError):  # a damaged file; the stage's page reports it
             if disturbances_of(read_conditions(path.parent)):
                 found.append(path.parent.name)
     return found
 
 
 def read_conditions(folder: Path) -> dict[str, Any]:
-    """What lies in a folder's conditions.json; nothing where there is none.
+    """Return the contents of a folder's conditions.json; empty if there is none.
 
     Raises:
-        DataError: damaged.
-        MachineError: another user's.
+        DataError: the file is damaged.
+        MachineError: the file cannot be read.
     """
     path = folder / CONDITIONS
     return read_document(path, Conditions, MEND) if path.is_file() else {}

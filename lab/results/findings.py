@@ -1,7 +1,7 @@
-"""Findings: the numbers that are derived from a stage's rows, each with its interval.
+"""Findings: numbers derived from a stage's rows, each with its interval.
 
-A stage's findings.py derives each of them once. Claims name one and the range that it must lie in,
-texts and metrics.json name some, and two sets of results are compared by them.
+A stage's findings.py derives each of them once. A claim names a finding and the range that it must
+lie in. Texts and metrics.json name findings, and two sets of results are compared by them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,27 +30,26 @@ Better = Literal["more", "less", ""]
 
 
 class Over(StrEnum):
-    """What an interval's samples differ in: what it covers, and no more."""
+    """The variation between an interval's samples, which is all that the interval covers."""
 
-    STARTS = "starts"  # of processes, one after the other
-    SEEDS = "seeds"  # of weights, orders of the images, or random problems
-    CASES = "cases"  # of a kind: networks, batch sizes, layers
+    STARTS = "starts"  # fresh processes, run sequentially
+    SEEDS = "seeds"  # of weights, image orders, or random problems
+    CASES = "cases"  # networks, batch sizes, layers
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A number with its interval, and what that holds; false if it is missing.
+    """A number with its interval; false if it is missing.
 
     Attributes:
         value: the number.
-        low: the interval's lower end; the value itself where it is exact.
-        high: its upper end.
-        n: samples behind the interval; 0 if the number is exact: counted, or computed the same way
-            each time.
-        over: what these differ in; None if the number is exact.
-        unit: of the number.
-        better: whether a machine is better with more of it, or with less.
-        device_kinds: of the rows that it is derived from.
+        low: the interval's lower end; equal to `value` if the number is exact.
+        high: the interval's upper end.
+        n: number of samples; 0 if the number is exact (counted, or computed identically each time).
+        over: what the samples vary over; None if the number is exact.
+        unit: unit of the number.
+        better: whether more or less of it is better.
+        device_kinds: device kinds of the rows that the number is derived from.
         missing: why there is no number.
     """
 
@@ -69,7 +68,7 @@ class Finding:
 
     @property
     def exact(self) -> bool:
-        """Whether there is no interval, since the number does not vary."""
+        """Whether the number does not vary, and so has no interval."""
         return self.over is None
 
     @property
@@ -79,38 +78,38 @@ class Finding:
 
     @property
     def timed(self) -> bool:
-        """Whether it is of times, or of what they are made into.
+        """Whether the number is a time or derived from times.
 
-        What is counted, or compared bit by bit, is exact, and what seeds decide is the same in
-        every start: from start to start only times differ. Cases are compared by those of each.
+        Counts and bitwise comparisons are exact, and a seed gives the same result in every process.
+        So only times vary between processes. Cases are compared by their times.
         """
         return self.over in (Over.STARTS, Over.CASES)
 
     @property
     def is_time(self) -> bool:
-        """Whether a faster machine has less of it, in proportion."""
+        """Whether the number is inversely proportional to the machine's speed."""
         return self.unit in TIMES
 
     @property
     def is_rate(self) -> bool:
-        """Whether a faster machine has more of it, in proportion."""
+        """Whether the number is proportional to the machine's speed."""
         return self.unit.endswith("/s")
 
     @property
     def decides(self) -> bool:
-        """Whether a verdict may rest on it."""
+        """Whether a verdict may rest on this finding."""
         return self.level >= CONFIDENCE
 
     @property
     def verdict(self) -> Literal["faster", "slower", "inconclusive"]:
-        """What a ratio says: nothing if its interval is weak, or comes near 1."""
+        """The verdict of a ratio; inconclusive if its interval is weak or comes near 1."""
         if self.decides and self.low > 1 + SMALLEST_EFFECT:
             return "faster"
         slower = self.decides and self.high < 1 / (1 + SMALLEST_EFFECT)
         return "slower" if slower else "inconclusive"
 
     def consistent(self) -> bool:
-        """Whether the numbers are finite, and the interval holds the value."""
+        """Return whether the numbers are finite, and the interval holds the value."""
         return (
             (self.n == 0) == self.exact
             and all(map(isfinite, (self.value, self.low, self.high)))
@@ -119,7 +118,7 @@ class Finding:
         )
 
     def __mul__(self, factor: float) -> "Finding":
-        """The same in another unit, of so many to one of this; its name is for the caller."""
+        """Convert to a unit that is `factor` times smaller; the caller renames the unit."""
         low, high = sorted((self.low * factor, self.high * factor))
         return replace(self, value=self.value * factor, low=low, high=high)
 
@@ -131,8 +130,8 @@ Findings = Mapping[str, Finding]  # by name
 class Samples:
     """A variant's samples, or why there are none.
 
-    Two of them are added, subtracted and divided sample by sample: those of one process start, or
-    of one seed, belong together. What is missing in one is missing in the result.
+    Arithmetic is sample by sample, since samples of one process or one seed belong together. The
+    result is missing if an operand is.
     """
 
     values: tuple[float, ...] = ()
@@ -156,7 +155,7 @@ class Samples:
 
 
 def combine(function: Callable[..., float], *samples: Samples) -> Samples:
-    """What a function makes of the first sample of each, of the second ones, and so on."""
+    """Apply a function to the first sample of each, to the second of each, and so on."""
     kinds = frozenset().union(*(each.device_kinds for each in samples))
     for each in samples:
         if each.missing:
@@ -178,7 +177,7 @@ def median(
     possible: Range = POSITIVE,
     better: Better = "",
 ) -> Finding:
-    """The median with its interval, of a quantity that can have the `possible` values alone."""
+    """Return the median with its interval, of a quantity that can only have `possible` values."""
     if samples.missing or not all(map(isfinite, samples.values)):
         why = samples.missing or Reason(UNUSABLE, "a sample is no finite number")
         return missing(why, unit, samples)
@@ -194,7 +193,7 @@ def ratio(
     over: Over = Over.STARTS,
     better: Better | None = None,
 ) -> Finding:
-    """The median of old[i] / new[i]; of times how many times as fast the new ones are."""
+    """Return the median of old[i] / new[i]: for times, how many times as fast `new` is."""
     if better is None:
         better = "more" if unit == AS_FAST else ""
     found = median(old / new, unit, over, POSITIVE, better)
@@ -207,12 +206,12 @@ def ratio(
 def difference(
     one: Samples, other: Samples, unit: str, over: Over = Over.SEEDS, better: Better = ""
 ) -> Finding:
-    """The median of one[i] - other[i]."""
+    """Return the median of one[i] - other[i]."""
     return median(one - other, unit, over, ANY, better)
 
 
 def share_of_cases(found: Sequence[Finding], holds: Range) -> Finding:
-    """Of how many cases, in percent, a statement holds: of their medians, surely, and perhaps."""
+    """Return the percentage of cases in `holds`: by median (value), surely (low), maybe (high)."""
     for each in found:
         if each.missing:
             return each
@@ -232,7 +231,7 @@ def share_of_cases(found: Sequence[Finding], holds: Range) -> Finding:
 
 
 def exact(number: Samples | float, unit: str = "", better: Better = "") -> Finding:
-    """A number that does not vary; the only one of the samples."""
+    """Return a finding that does not vary: `number`, or its only sample."""
     if isinstance(number, Samples):
         if number.missing:
             return missing(number.missing, unit, number)
@@ -248,14 +247,14 @@ def exact(number: Samples | float, unit: str = "", better: Better = "") -> Findi
 
 
 def of_one_run(value: float, unit: str, better: Better = "", over: Over = Over.STARTS) -> Finding:
-    """A number of this run alone, which decides nothing: the next run has another."""
+    """Return a number of this run only, which decides nothing: the next run's will differ."""
     if not isfinite(value):
         return missing(Reason(UNUSABLE, "no finite number"), unit)
     return Finding(value, value, value, 1, over, unit, better)
 
 
 def possible(found: Finding, values: Range) -> Finding:
-    """A finding, unless none of its interval can be: then the measurement is broken."""
+    """Return the finding, or a missing one if its whole interval is impossible: it is broken."""
     if found and (found.high < values.low or found.low > values.high):
         why = Reason(BROKEN, f"{found.value:.3g}")
         return replace(missing(why, found.unit), device_kinds=found.device_kinds)
@@ -263,7 +262,7 @@ def possible(found: Finding, values: Range) -> Finding:
 
 
 def missing(why: Reason, unit: str = "", samples: Samples | None = None) -> Finding:
-    """No number, and why."""
+    """Return a finding that has a reason instead of a number."""
     nan = float("nan")
     kinds = samples.device_kinds if samples else frozenset()
     return Finding(nan, nan, nan, unit=unit, device_kinds=kinds, missing=why)

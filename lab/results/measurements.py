@@ -1,7 +1,7 @@
-"""Measurements: the samples of one variant of an experiment, a CSV row each, or why there are none.
+"""Measurements: one variant's samples in an experiment, a CSV row each, or why there are none.
 
-One format for all stages. What tells measurements apart is a column: the experiment, the variant,
-x, and whatever columns a stage has of its own, such as a net or a number of devices.
+All stages share one format. The columns that identify a measurement are the experiment, the
+variant, x, and any of the stage's own, such as a net or a number of devices.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,8 +17,8 @@ from lab.results.findings import Samples
 from lab.results.reasons import DISTURBED, NOT_MEASURED, SKIPPED, Reason, split
 from lab.results.stats import Summary, summarise
 
-AGAIN = ", again"  # behind the name of a variant that takes part twice, as a noise control
-COLUMNS = ("experiment", "variant", "x", "sample", "value")  # of every file; then these:
+AGAIN = ", again"  # suffix of a variant's name when it takes part again, as a noise control
+COLUMNS = ("experiment", "variant", "x", "sample", "value")  # in every file, followed by:
 ABOUT = ("unit", "device_kind", "threads", "remark")
 
 Cell = str | float
@@ -28,11 +28,11 @@ Cell = str | float
 class Measurement:
     """Samples of one variant of an experiment at one x (a size, a count, a call), in `unit`.
 
-    A sample that is NaN is that of a run that diverged. `device_kind` is that of
-    lab.machine.devices; `threads` are those of one CPU device, 0 where they do not matter.
-    `remark` is empty, or `skipped: <reason>` where there are no samples, or `disturbed: <what>`
-    where something happened in a process that took one of them, or the error of a program that was
-    to fail. `columns` are the stage's own.
+    A NaN sample belongs to a run that diverged. `device_kind` is from lab.machine.devices.
+    `threads` is the number of one CPU device's threads, or 0 if they do not matter. `remark` is
+    empty, `skipped: <reason>` if there are no samples, `disturbed: <what>` if a process that took
+    a sample was disturbed, or the error of a program that was meant to fail. `columns` are the
+    stage's own.
     """
 
     experiment: str
@@ -47,19 +47,19 @@ class Measurement:
 
     @property
     def summary(self) -> Summary:
-        """Median and quartiles; a ValueError where the measurement was skipped."""
+        """Median and quartiles; ValueError if the measurement was skipped."""
         return summarise(self.values)
 
     @property
     def key(self) -> tuple[Cell, ...]:
-        """What tells it from the other measurements of its stage."""
+        """The cells that identify the measurement within its stage."""
         return (self.experiment, self.variant, self.x, *map(str, self.columns.items()))
 
 
 def line(
     experiment: str, variant: str, x: ArrayLike, y: ArrayLike, **columns: Cell
 ) -> list[Measurement]:
-    """One sample at each x."""
+    """Return one sample at each x."""
     ys = np.asarray(y, dtype=float)
     return samples_at(experiment, variant, x, list(ys[:, None]), **columns)
 
@@ -67,7 +67,7 @@ def line(
 def by_seed(
     experiment: str, variant: str, y: ArrayLike, x: float = 0, **columns: Cell
 ) -> Measurement:
-    """One sample of each seed, in the order of the seeds."""
+    """Return one sample per seed, in the order of the seeds."""
     values = tuple(np.asarray(y, dtype=float).tolist())
     return Measurement(experiment, variant, x, values, columns=columns)
 
@@ -79,7 +79,7 @@ def samples_at(
     samples: Sequence[NDArray[np.float64]],
     **columns: Cell,
 ) -> list[Measurement]:
-    """Several samples (of any number) at each x; NaN marks one that diverged."""
+    """Return any number of samples at each x; NaN marks a run that diverged."""
     return [
         by_seed(experiment, variant, each, float(a), **columns)
         for a, each in zip(np.asarray(x, dtype=float), samples, strict=True)
@@ -88,10 +88,10 @@ def samples_at(
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A variant's samples against x: their medians y, and the band of their middle half.
+    """A variant's samples against x: their medians y, and quartiles `low` and `high`.
 
-    All arrays are (k,). `diverged` is the share of a point's samples that are NaN, which y and the
-    band leave out; where all are, y is NaN.
+    All arrays have shape (k,). `diverged` is the share of NaN samples at a point. The medians and
+    quartiles exclude these samples, and are NaN if no others are left.
     """
 
     x: NDArray[np.float64]
@@ -102,7 +102,7 @@ class Curve:
 
 
 def curve_of(series: Sequence[Measurement], scale: float = 1.0) -> Curve:
-    """The curve of a variant's measurements, in the order of these, y times `scale`."""
+    """Return the curve of a variant's measurements, in their order, with y times `scale`."""
     bands, diverged = [], []
     for m in series:
         values = np.asarray(m.values)
@@ -117,18 +117,18 @@ def curve_of(series: Sequence[Measurement], scale: float = 1.0) -> Curve:
 
 
 def disturbances(measurements: Iterable[Measurement]) -> list[Reason]:
-    """What disturbed any of them, by their remarks."""
+    """Return the reasons in the remarks of disturbed measurements."""
     remarks = (Reason.of(m.remark) for m in measurements)
     return [each for code, about in remarks if code == DISTURBED for each in split(about)]
 
 
 def again(variant: str) -> str:
-    """The name under which a variant takes part a second time, to be compared with itself."""
+    """Return the name under which a variant takes part again, to be compared with itself."""
     return variant + AGAIN
 
 
 def controls(measurements: Sequence[Measurement]) -> Iterator[tuple[Measurement, list[float]]]:
-    """Each variant that took part twice, with the ratios of its samples to its second part's."""
+    """Yield each variant that took part twice, with the ratios of its first to second samples."""
     found = {m.key: m for m in measurements if m.values}
     for m in list(found.values()):
         _, variant, *rest = m.key
@@ -137,20 +137,20 @@ def controls(measurements: Sequence[Measurement]) -> Iterator[tuple[Measurement,
 
 
 def skip(experiment: str, variant: str, reason: Reason, device_kind: str) -> Measurement:
-    """What this machine cannot measure, and why."""
+    """Return a measurement without samples, which this machine cannot take for a `reason`."""
     remark = str(Reason(SKIPPED, str(reason)))
     return Measurement(experiment, variant, 0, (), "", device_kind, remark=remark)
 
 
 def was_skipped(remark: object) -> bool:
-    """Whether a row's remark says that it was."""
+    """Return whether a row's remark says that its measurement was skipped."""
     return Reason.of(str(remark)).code == SKIPPED
 
 
 def rows_of(measurements: Sequence[Measurement]) -> list[Row]:
-    """One row per sample, with eight digits; an empty value for one that diverged or was skipped.
+    """Return one row per sample, with eight digits; the value is empty if diverged or skipped.
 
-    A row has the columns of all stages, and those that any of the measurements has of its own.
+    A row has the common columns, and the own columns of any of the measurements.
     """
     own = list(dict.fromkeys(name for m in measurements for name in m.columns))
     return [
@@ -172,10 +172,10 @@ def rows_of(measurements: Sequence[Measurement]) -> list[Row]:
 
 
 def measurements_of(rows: Sequence[Row]) -> list[Measurement]:
-    """The measurements that rows hold, in their order; the inverse of `rows_of`.
+    """Return the measurements in rows, in their order; the inverse of `rows_of`.
 
-    A table with a row for each epoch of each seed is one experiment, whose variants are its columns
-    of numbers, and whose samples are the seeds'.
+    A table with a row per epoch and seed is one experiment: its numeric columns are the variants,
+    and its seeds are the samples.
     """
     if "epoch" in rows[0]:
         epochs: dict[tuple[str, float], list[float]] = {}
@@ -193,7 +193,7 @@ def measurements_of(rows: Sequence[Row]) -> list[Measurement]:
 
 
 def _measurement(rows: Sequence[Row], own: Sequence[str]) -> Measurement:
-    """The measurement of rows that differ in their samples alone."""
+    """Return the measurement in rows that only differ in their samples."""
     first = rows[0]
     skipped = was_skipped(first["remark"])
     return Measurement(
@@ -218,8 +218,8 @@ class Results:
     """A stage's measurements, read by experiment, variant and the stage's own columns.
 
     Attributes:
-        measurements: what its rows hold.
-        conditions: under which they were taken, by name: the devices, the data, the settings.
+        measurements: the contents of its rows.
+        conditions: their devices, data and settings, by name.
     """
 
     measurements: Sequence[Measurement]
@@ -228,7 +228,7 @@ class Results:
     def samples(
         self, experiment: str, variant: str, x: float | None = None, **columns: Cell
     ) -> Samples:
-        """A variant's samples at `x`, or at each x; why there are none where it was skipped."""
+        """Return a variant's samples at `x`, or at every x; the reason if there are none."""
         series = self.series(experiment, variant, **columns)
         found = [m for m in series if x is None or m.x == x]
         if found:
@@ -242,46 +242,45 @@ class Results:
         return Samples(missing=Reason(NOT_MEASURED, f"{wanted}{at}"))
 
     def xs(self, experiment: str, variant: str, **columns: Cell) -> list[float]:
-        """Where a variant was measured, growing."""
+        """Return each x at which a variant was measured, in ascending order."""
         return [m.x for m in self.series(experiment, variant, **columns)]
 
     def variants(self, experiment: str, **columns: Cell) -> list[str]:
-        """The measured variants of an experiment, in their order, without noise controls."""
+        """Return the measured variants of an experiment, in their order, without noise controls."""
         found = (m.variant for m in self._where(experiment, columns))
         return [name for name in dict.fromkeys(found) if not name.endswith(AGAIN)]
 
     def series(self, experiment: str, variant: str, **columns: Cell) -> list[Measurement]:
-        """A variant's measurements by growing x; none if it was skipped or is unknown."""
+        """Return a variant's measurements by ascending x; none if it was skipped or is unknown."""
         found = self._where(experiment, columns)
         return sorted((m for m in found if m.variant == variant), key=lambda m: m.x)
 
     def one(
         self, experiment: str, variant: str, x: float | None = None, **columns: Cell
     ) -> Measurement | None:
-        """A variant's measurement at `x`, or at its smallest x; None if it was not measured."""
+        """Return a variant's measurement at `x`, or at its smallest x; None if not measured."""
         found = self.series(experiment, variant, **columns)
         return next((m for m in found if x is None or m.x == x), None)
 
     def curves(self, experiment: str, **columns: Cell) -> dict[str, Curve]:
-        """The curve of each variant of an experiment; none if there is no such experiment."""
+        """Return the curve of each variant of an experiment; empty if it is unknown."""
         return {
             name: curve_of(self.series(experiment, name, **columns))
             for name in self.variants(experiment, **columns)
         }
 
     def skipped(self) -> list[Measurement]:
-        """What was skipped."""
         return [m for m in self.measurements if was_skipped(m.remark)]
 
     def _where(self, experiment: str, columns: Mapping[str, Cell]) -> Iterator[Measurement]:
-        """The measurements of an experiment with such columns that have samples."""
+        """Yield the experiment's measurements that have samples and these columns."""
         for m in self._by_experiment.get(experiment, ()):
             if all(m.columns.get(name) == value for name, value in columns.items()):
                 yield m
 
     @cached_property
     def _by_experiment(self) -> dict[str, list[Measurement]]:
-        """The measurements that have samples: a section asks thousands of times."""
+        """Measurements that have samples; cached, since a section reads them thousands of times."""
         found: dict[str, list[Measurement]] = {}
         for m in self.measurements:
             if m.values:

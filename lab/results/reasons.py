@@ -1,6 +1,6 @@
-"""Why there is no number, or why it decides nothing: a code and what it is about, words elsewhere.
+"""Reasons why there is no number, or why it decides nothing: a code and its subject, no prose.
 
-In a row's remark, in conditions.json and among the claims they stand as `code: about`.
+A row's remark, conditions.json and the claims contain them as `code: about`.
 """
 
 from collections.abc import Iterable
@@ -18,13 +18,13 @@ class Reason(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """The reason that stands as a text."""
+        """Parse the reason that `str` wrote."""
         code, _, about = text.partition(": ")
         return cls(code, about)
 
 
 def joined(reasons: Iterable[Reason]) -> str:
-    """Several reasons as one text, the first of each code."""
+    """Join reasons into one text, keeping the first of each code."""
     first: dict[str, Reason] = {}
     for each in reasons:
         first.setdefault(each.code, each)
@@ -32,26 +32,26 @@ def joined(reasons: Iterable[Reason]) -> str:
 
 
 def split(text: str) -> list[Reason]:
-    """The reasons in a text that `joined` made."""
+    """Parse the reasons in a text that `joined` wrote."""
     return [Reason.of(each) for each in text.split("; ") if each]
 
 
-# of a number that is not there
+# why a number is missing
 SKIPPED = "skipped"  # by its stage; about why
 NOT_MEASURED = "not_measured"  # about what
-BROKEN = "broken"  # about the number, which cannot be
+BROKEN = "broken"  # about the number, which is impossible
 UNUSABLE = "unusable"  # samples; about why
-LAUNCH_BOUND = "launch_bound"  # it takes hardly longer than its launch; about what to enlarge
-NO_RACE = "no_race"  # without an event the result was right, too
-NOT_LONGER = "not_longer"  # the second job than the first; about what to enlarge
-GUESSES = "guesses"  # a network that has not learned yet
+LAUNCH_BOUND = "launch_bound"  # takes hardly longer than its launch; about what to enlarge
+NO_RACE = "no_race"  # the result was also right without an event
+NOT_LONGER = "not_longer"  # the second job is no longer than the first; about what to enlarge
+GUESSES = "guesses"  # the network has not learned yet
 TARGET_MISSED = "target_missed"  # by runs that should need fewer epochs; about how many
 
-# of a claim
+# why a claim is not decided
 FOREIGN = "foreign"  # device; about its name
 UNMET = "unmet"  # need; about its name
 DISTURBED = "disturbed"  # times; about what happened
-NOT_SEEN = "not_seen"  # what a sentence says may be
+NOT_SEEN = "not_seen"  # something that a sentence only says may happen
 TOO_FEW = "too_few"  # samples; about how many
 
 # why a stage skips something
@@ -63,16 +63,16 @@ NEEDS_CORES = "needs_cores"  # about how many
 NEEDS_LARGER_SIZES = "needs_larger_sizes"  # on this GPU
 NEEDS_BF16 = "needs_bf16"  # instructions
 NEEDS_LIGHTNING = "needs_lightning"
-NEEDS_PROCESSOR = "needs_processor"  # under Linux, and no GPU
+NEEDS_PROCESSOR = "needs_processor"  # on Linux, without a GPU
 NEEDS_CONVOLUTION = "needs_convolution"
-NEEDS_FUSED = "needs_fused"  # form of the optimizer
-NEEDS_LOADER = "needs_loader"  # of torch's kind, with tensors
+NEEDS_FUSED = "needs_fused"  # an optimizer with a fused form
+NEEDS_LOADER = "needs_loader"  # one of torch's kind, with tensors
 NEEDS_SAME_DATA = "needs_same_data"  # in each epoch
 NEEDS_ROOM = "needs_room"  # about how many GiB
 ALREADY = "already"  # in the reader's own file
 NO_TORCHSCRIPT = "no_torchscript"  # about torch's version
 OFF = "off"  # about the key of params.yaml
-FAILED = "failed"  # does not build, load or run here; about the error
+FAILED = "failed"  # to build, load or run here; about the error
 NO_TIME = "no_time"  # to compile it
 
 # what happened to a stage; about how much
@@ -80,4 +80,4 @@ BUSY = "busy"
 SLEPT = "slept"
 THROTTLED = "throttled"
 GPU_BUSY = "gpu_busy"
-DRIFTED = "drifted"  # the machine's speed; about from what to what
+DRIFTED = "drifted"  # the machine's speed; about its values before and after

@@ -1,4 +1,4 @@
-"""Medians of repeated measurements with their spreads and intervals, and what is mere noise."""
+"""Medians of repeated measurements with their spreads and intervals, and limits of mere noise."""
 
 import math
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ import numpy as np
 
 NOISY_IQR_FRACTION = 0.10
 CONFIDENCE = 0.99  # of an interval that a verdict may rest on
-FEWEST = 4  # samples that reach it
-SMALLEST_EFFECT = 0.02  # a ratio within 2 % of 1 is no speed-up, however sure
+FEWEST = 4  # samples that reach this level
+SMALLEST_EFFECT = 0.02  # a ratio within 2 % of 1 is no speed-up, however certain
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Range:
 
     @property
     def template(self) -> str:
-        """The range in words, `low` and `high` to be filled in: a message that is translated."""
+        """The range in words, as a translatable format string with `low` and `high`."""
         if math.isinf(self.high):
             return "at least {low:g}"
         if math.isinf(self.low):
@@ -29,11 +29,10 @@ class Range:
         return "exactly {low:g}" if self.low == self.high else "{low:.4g} to {high:.4g}"
 
     def __str__(self) -> str:
-        """The range in English words."""
         return self.template.format(low=self.low, high=self.high)
 
 
-# the values that quantities can have
+# possible values of quantities
 POSITIVE = Range(low=0)  # times, rates, counts, errors, and their ratios
 PERCENT = Range(0, 100)  # shares of a whole
 ANY = Range()  # differences
@@ -41,7 +40,7 @@ ANY = Range()  # differences
 
 @dataclass(frozen=True)
 class Summary:
-    """Median and quartiles of at least one sample, in the samples' own unit."""
+    """Median and quartiles of at least one sample, in the samples' unit."""
 
     median: float
     q1: float
@@ -50,20 +49,19 @@ class Summary:
 
     @property
     def iqr(self) -> float:
-        """Interquartile range, the spread that goes with the median."""
         return self.q3 - self.q1
 
     @property
     def noisy(self) -> bool:
-        """Whether the spread is over a tenth of the median: read such a number with care."""
+        """Whether the interquartile range is over a tenth of the median."""
         return self.iqr > NOISY_IQR_FRACTION * abs(self.median)
 
 
 def summarise(samples: Sequence[float]) -> Summary:
-    """Median and quartiles (linear interpolation) of finite `samples`.
+    """Return the median and quartiles (linear interpolation) of finite `samples`.
 
     Raises:
-        ValueError: no samples, or one that is not finite.
+        ValueError: there are no samples, or one is not finite.
     """
     values = np.asarray(samples, dtype=float)
     if values.size == 0 or not np.isfinite(values).all():
@@ -73,17 +71,15 @@ def summarise(samples: Sequence[float]) -> Summary:
 
 
 def median_interval(samples: Sequence[float], possible: Range) -> tuple[float, float]:
-    """The ends between which the true median lies with the chance `median_level`.
+    """Return the ends of an interval that holds the true median with the chance `median_level`.
 
-    From 8 samples on it is the sign test's, which assumes nothing of the distribution. Fewer
-    samples all lie on one side of the median too often, so their range is widened on each side by
-    `widening` times itself. That assumes a density that falls off from the median on either side:
-    of n samples on one side, their largest given, each of the others is uniform below it at worst,
-    so that all lie in the upper part of it with a chance that a power tells.
+    For 8 samples or more this is the sign test's interval, which assumes nothing about the
+    distribution. Fewer samples all lie on one side of the median too often, so their range is
+    widened on each side by `widening` times itself. This assumes a density that falls off from the
+    median on either side.
 
-    A quantity that cannot be negative is widened by a factor, as if its logarithms were the
-    samples: no end is negative, and a / b and b / a have one interval. What is not possible is no
-    part of an interval.
+    If a quantity cannot be negative, the range of its logarithms is widened. So no end is negative,
+    and the intervals of a / b and b / a agree. The interval leaves out impossible values.
     """
     low, high, wider = *_inner_range(samples), widening(len(samples))
     if possible.low >= 0 and low > 0:
@@ -95,7 +91,7 @@ def median_interval(samples: Sequence[float], possible: Range) -> tuple[float, f
 
 
 def median_level(count: int) -> float:
-    """The chance with which the interval of `count` samples' median holds the true median.
+    """Return the chance that the interval from `count` samples holds the true median.
 
     99.2 % for 8 samples, 99 % for 4 to 7, 75 % for the range of 3, 0 for one sample.
     """
@@ -107,12 +103,12 @@ def median_level(count: int) -> float:
 
 
 def false_speedup_bound(over: int, under: int, starts: int, group: int) -> float:
-    """The chance, at most, that `group` starts of a variant against itself show a speed-up.
+    """Return an upper bound of the chance that `group` starts show a false speed-up.
 
-    Of `starts` ratios of a variant to itself `over` were above 1 + SMALLEST_EFFECT and `under`
-    below its inverse. A group shows a false speed-up if all its ratios but those that its interval
-    drops lie on one side. Starts are independent; the chance of each side is taken at the upper end
-    of its 95 % interval (Clopper and Pearson 1934), both ends together.
+    Of `starts` ratios of a variant to itself, `over` were above 1 + SMALLEST_EFFECT and `under`
+    were below its inverse. A group shows a false speed-up if all its ratios lie on one side, except
+    those that its interval drops. Starts are independent. The chance of each side is the upper end
+    of its two-sided 95 % interval (Clopper and Pearson 1934).
     """
     needed = group - _outer_samples(group)
 
@@ -126,7 +122,7 @@ def false_speedup_bound(over: int, under: int, starts: int, group: int) -> float
 
 
 def largest_chance(hits: int, trials: int, doubt: float = 0.025) -> float:
-    """The chance for which `hits` or fewer in `trials` have the probability `doubt`."""
+    """Return the chance at which `hits` or fewer in `trials` have the probability `doubt`."""
     if hits >= trials:
         return 1.0
     low, high = hits / trials, 1.0
@@ -142,11 +138,11 @@ def largest_chance(hits: int, trials: int, doubt: float = 0.025) -> float:
 def difference_interval(
     one: tuple[float, float, float], other: tuple[float, float, float]
 ) -> tuple[float, float]:
-    """The ends of the interval of one - other, each given as (value, low, high).
+    """Return the ends of the interval of one - other, each given as (value, low, high).
 
-    From two intervals of the same level one of that level for their difference, by the method of
-    variance estimates recovery (Zou and Donner 2008, equation 1): distances to the ends add up as
-    errors of independent numbers do. Two 99 % intervals may overlap and yet differ.
+    Combine two intervals of one level into an interval of that level for the difference, by the
+    method of variance estimates recovery (Zou and Donner 2008, equation 1). Distances to the ends
+    add up in quadrature. Two numbers may differ although their 99 % intervals overlap.
     """
     (a, a_low, a_high), (b, b_low, b_high) = one, other
     low = a - b - math.hypot(a - a_low, b_high - b)
@@ -154,9 +150,9 @@ def difference_interval(
 
 
 def fit_line(counts: Sequence[float], times: Sequence[float]) -> tuple[float, float]:
-    """Slope and intercept of times = slope * counts + intercept, by least squares.
+    """Fit times = slope * counts + intercept by least squares; return slope and intercept.
 
-    The errors are relative, since counts span decades: absolute ones are those of the largest.
+    Errors are relative: counts span decades, and the largest would dominate absolute errors.
     """
     x, y = np.asarray(counts, dtype=float), np.asarray(times, dtype=float)
     slope, intercept = np.linalg.lstsq(np.stack([x / y, 1 / y], 1), np.ones(len(y)), rcond=None)[0]
@@ -164,13 +160,13 @@ def fit_line(counts: Sequence[float], times: Sequence[float]) -> tuple[float, fl
 
 
 def _inner_range(samples: Sequence[float]) -> tuple[float, float]:
-    """The range of samples without those that lie outside their median's interval."""
+    """Return the range of the samples without those outside their median's interval."""
     ordered, outside = sorted(samples), _outer_samples(len(samples))
     return ordered[outside], ordered[-1 - outside]
 
 
 def _outer_samples(count: int) -> int:
-    """How many of `count` ordered samples lie outside their median's interval on each side."""
+    """Return how many of `count` ordered samples lie outside the interval on each side."""
     outside, dropped = 2 * 0.5**count, 0
     while outside + 2 * math.comb(count, dropped + 1) * 0.5**count <= 1 - CONFIDENCE:
         dropped += 1
@@ -179,10 +175,10 @@ def _outer_samples(count: int) -> int:
 
 
 def widening(count: int) -> float:
-    """By how many times itself the range of `count` samples is widened on each side.
+    """Return t: the range of `count` samples is widened by t times itself on each side.
 
-    Their chance to lie on one side of the median, farther from it than so many times their range,
-    is (2 (1 + t)) to the power 1 - count.
+    If the density falls off from the median, all samples lie on one side of it, and farther away
+    than t times their range, with probability (2 (1 + t)) ** (1 - count) at most.
     """
     if count < FEWEST:
         return 0.0

@@ -1,4 +1,4 @@
-"""The share of a call's time that is spent in the C++ back end, as torch's profiler sees it."""
+"""The share of a call's time spent in the C++ back end, by torch's profiler."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,10 @@ from lab.timing.profiler import profile
 
 
 def back_end_share(variant: Variant, devices: Sequence[torch.device], min_seconds: float) -> float:
-    """The percentage of the time of calls that take `min_seconds`, after two that do not count.
+    """Return the percentage over calls that take `min_seconds`, after two calls to warm up.
 
-    What counts is the time between handing an operation over and having its result or, where it is
-    queued, having queued it.
+    An operation's back-end time runs from handing it over until its result is there or, if it is
+    queued, until it has been queued.
     """
     variant()
     start = read_clock(devices)

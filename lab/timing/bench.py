@@ -1,19 +1,18 @@
-"""Variants timed side by side, with a noise control among them, and sizes that tell of a device.
+"""Variants timed side by side with a noise control, and sizes that measure the device.
 
-What is timed is a variant. A round is one sample of each variant; a turn is one variant's go
-within a round. What a process measures is one start; lab/timing/runner.py has a program start
-several times, since one and the same program can be a quarter faster or slower from one start to
-the next.
+A variant is a piece of work to time. A round is one sample of each variant, and a turn is one
+variant's part of a round. A start is the measurements of one process. lab/timing/runner.py measures
+several starts, since a program can be a quarter faster or slower from one process to the next.
 
-The rules, each of which the notes break: a monotonic clock; work finished on every device before
-each reading; warm-up outside the clock; samples long enough for the clock; an order of turns in
-which every variant stands in every place, and behind every other, equally often; medians with their
+The notes break each of these rules: a monotonic clock; work finished on every device before each
+reading; warm-up outside the clock; samples long enough for the clock; an order of turns in which
+every variant stands in every place, and after every other, equally often; medians with their
 spread; no speed-up claimed unless its interval excludes 1.
 
-A GPU takes microseconds to be given an operation, however small. Work that hardly takes longer is
-launch-bound: its times are Python's, and leave two GPUs, or a copy beside a product, nothing to do
-at once. So on a GPU sizes grow, before the starts, until the work lasts many times as long as its
-launch; each start measures again that it does, or none of the stage's times decides anything.
+Launching an operation on a GPU takes microseconds, however small the operation. Work that hardly
+takes longer is launch-bound: its times are Python's, and two GPUs, or a copy and a product, do not
+overlap. So on a GPU, sizes grow before the starts until the work takes many times as long as its
+launch. Each start checks this again; if it does not hold, the stage's times decide nothing.
 """
 
 import gc
@@ -36,14 +35,14 @@ from lab.timing.clock import read_clock
 T = TypeVar("T")
 K = TypeVar("K")
 Variant = Callable[[], object]
-Stopwatch = Callable[[Variant, int], float]  # the seconds of so many calls
+Stopwatch = Callable[[Variant, int], float]  # seconds of the given number of calls
 CHANNELS, SIDE = 64, 28  # in and out of ResNet-18's first blocks, for the notes' images
-VariantOfSize = Callable[[int], Variant]  # of size 1 it does little but launch
+VariantOfSize = Callable[[int], Variant]  # at size 1 it does little but launch
 
 OVER_LAUNCH = "work over its launch"  # an experiment; x: the size
-LAUNCHES_WANTED = 30  # times as long as its launch takes the work of a size that is looked for,
-MIN_LAUNCHES = 10  # and at least work whose times decide, should the GPU be faster by then
-MEMORY_SHARE = 0.5  # of a GPU's memory, at most, for a size that is looked for
+LAUNCHES_WANTED = 30  # launches that the work should last when a size is chosen
+MIN_LAUNCHES = 10  # launches below which times decide nothing; lower, as the GPU may speed up
+MEMORY_SHARE = 0.5  # of a GPU's memory, at most, when a size is chosen
 
 
 def time_variants(
@@ -54,10 +53,10 @@ def time_variants(
     control: str = "",
     lasting: bool = False,
 ) -> dict[str, tuple[float, ...]]:
-    """Seconds per call of each variant on `devices`, by its name, see `samples_in_turns`.
+    """Return seconds per call of each variant on `devices`, by name, see `samples_in_turns`.
 
-    The variant named `control` takes part twice, the second time as `again(control)`: what that
-    shows as a speed-up is false.
+    The variant named `control` takes part again as `again(control)`: any speed-up between the two
+    is false.
     """
     if control:
         variants = {**variants, again(control): variants[control]}
@@ -71,11 +70,11 @@ def samples_in_turns(
     start: int = 0,
     lasting: bool = False,
 ) -> dict[K, tuple[float, ...]]:
-    """Seconds per call of each variant by a stopwatch; sample i of each was taken in round i.
+    """Return seconds per call of each variant by a stopwatch; sample i was taken in round i.
 
-    A sample calls its variant as often as takes `min_sample_ms`. Finding out how often warms it up.
-    Later starts go on with the order of turns where earlier ones left off. `lasting` says that one
-    call lasts long enough, and is warm behind another, as a processor's of a whole training step.
+    A sample calls its variant often enough to take `min_sample_ms`; finding this number warms it
+    up. Each start continues the order of turns where the previous one ended. `lasting`: one call is
+    long enough to time, and to warm up, as a whole training step on a CPU is.
     """
     if lasting:
         for warm_up in variants.values():
@@ -92,17 +91,17 @@ def samples_in_turns(
 
 
 def balanced_turns(names: Sequence[T], rounds: int, first_round: int = 0) -> Iterator[T]:
-    """Yield each name once a round, from round `first_round` on, in the orders of Williams."""
+    """Yield each name once per round, from `first_round` on, in Williams' balanced orders."""
     orders = balanced_orders(len(names))
     for i in range(first_round, first_round + rounds):
         yield from (names[j] for j in orders[i % len(orders)])
 
 
 def balanced_orders(count: int) -> list[list[int]]:
-    """Orders of `count` variants, balanced over places and neighbours (Williams 1949).
+    """Return orders of `count` variants, balanced over places and neighbours (Williams 1949).
 
-    Taken together, each variant stands in each place, and right behind each other variant, equally
-    often: `count` orders if that is even, twice as many if it is odd.
+    Over all orders, each variant stands in each place, and right after each other variant, equally
+    often. There are `count` orders if `count` is even, twice as many if it is odd.
     """
     zigzag = [(i + 1) // 2 if i % 2 else (count - i // 2) % count for i in range(count)]
     square = [[(i + shift) % count for i in zigzag] for shift in range(count)]
@@ -110,10 +109,10 @@ def balanced_orders(count: int) -> list[list[int]]:
 
 
 def _calls_lasting(variant: Variant, stopwatch: Stopwatch, min_seconds: float) -> int:
-    """How many calls take `min_seconds`, found with at least three calls that no sample holds.
+    """Return the number of calls that take `min_seconds`, after at least three to warm up.
 
-    A call may compile, or record a graph, and take a thousand times as long as later ones. So a
-    reading counts only if one before it was nearly the same.
+    A call that compiles or records a graph can take a thousand times as long as later ones. So a
+    reading counts only if an earlier one is within a factor of 2.
     """
     variant()
     calls = 1
@@ -151,7 +150,7 @@ def _no_garbage_collection() -> Iterator[None]:
 def in_unit(
     experiment: str, x: float, times: Mapping[str, tuple[float, ...]], unit: str, devices: Devices
 ) -> list[Measurement]:
-    """Measurements in s, ms, us or ns, of the seconds per call that `time_variants` gives."""
+    """Return measurements in s, ms, us or ns of the seconds per call from `time_variants`."""
     per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[unit]
     return [
         Measurement(
@@ -168,7 +167,7 @@ def in_unit(
 
 
 def products(device: torch.device) -> VariantOfSize:
-    """The product of a random matrix of so many rows with itself."""
+    """Return variants of the product of a random square matrix with itself; size: its rows."""
 
     def product(rows: int) -> Variant:
         x = torch.rand(rows, rows, device=device)
@@ -180,7 +179,7 @@ def products(device: torch.device) -> VariantOfSize:
 def convolution(
     device: torch.device, images: int, dtype: torch.dtype = torch.float32
 ) -> tuple[float, Variant]:
-    """The GFLOP and the call of one of ResNet-18's first layers, channels last."""
+    """Return one of ResNet-18's first convolutions, channels last: its GFLOP and the call."""
     X = torch.rand(images, CHANNELS, SIDE, SIDE, device=device).to(dtype)
     W = torch.rand(CHANNELS, CHANNELS, 3, 3, device=device).to(dtype)
     X, W = (t.contiguous(memory_format=torch.channels_last) for t in (X, W))
@@ -190,7 +189,7 @@ def convolution(
 def over_launch(
     variant_of: VariantOfSize, size: int, devices: Devices, params: BenchParams
 ) -> tuple[float, ...]:
-    """How many times as long as its launch a variant of a size takes, round by round."""
+    """Return how many times as long as its launch a variant takes, round by round."""
     variants = {"work": variant_of(size), "launch": variant_of(1)}
     times = time_variants(variants, devices.devices, params)
     return tuple(t / launch for t, launch in zip(times["work"], times["launch"], strict=True))
@@ -199,9 +198,9 @@ def over_launch(
 def size_past_launch_bound(
     variant_of: VariantOfSize, size: int, devices: Devices, params: BenchParams
 ) -> int:
-    """`size`; on a GPU doubled until its work takes LAUNCHES_WANTED times as long as its launch.
+    """Return `size`, doubled on a GPU until the work takes LAUNCHES_WANTED times its launch.
 
-    Where memory ends before, `launch_bound` has the last word.
+    If memory does not suffice, `launch_bound` decides about the times.
     """
     if not _on_gpu(devices):
         return size
@@ -213,9 +212,9 @@ def size_past_launch_bound(
 
 
 def _room_for_twice(gpu: torch.device) -> bool:
-    """Whether matrices of twice the rows leave MEMORY_SHARE of a GPU's memory to what runs beside.
+    """Return whether matrices of twice the rows stay within MEMORY_SHARE of a GPU's memory.
 
-    `size` may be one of images, which take less.
+    A size may also be a number of images, which take less.
     """
     memory = torch.cuda.get_device_properties(gpu).total_memory
     return 4 * torch.cuda.max_memory_allocated(gpu) <= MEMORY_SHARE * memory
@@ -224,7 +223,7 @@ def _room_for_twice(gpu: torch.device) -> bool:
 def sizes_past_launch_bound(
     variant_of: VariantOfSize, sizes: Sequence[int], devices: Devices, params: BenchParams
 ) -> list[int]:
-    """The sizes; on a GPU with a lasting one as the largest."""
+    """Return the sizes; on a GPU the largest is raised until it is not launch-bound."""
     largest = max(sizes)
     lasting = size_past_launch_bound(variant_of, largest, devices, params)
     return [lasting if size == largest else size for size in sizes]
@@ -233,7 +232,7 @@ def sizes_past_launch_bound(
 def measure_over_launch(
     variant: str, variant_of: VariantOfSize, size: int, devices: Devices, params: BenchParams
 ) -> list[Measurement]:
-    """How many times as long as its launch a variant takes on a GPU; a processor's has none."""
+    """Measure how many times as long as its launch a variant takes; empty if not on a GPU."""
     if not _on_gpu(devices):
         return []
     values = over_launch(variant_of, size, devices, params)
@@ -245,7 +244,7 @@ def _on_gpu(devices: Devices) -> bool:
 
 
 def launch_bound(measurements: Sequence[Measurement]) -> dict[str, float | str]:
-    """A metric that keeps times from deciding anything, where any of the work was launch-bound."""
+    """Return a metric that keeps times from deciding anything if any work was launch-bound."""
     found = [m for m in measurements if m.experiment == OVER_LAUNCH]
     bound = any(m.summary.median < MIN_LAUNCHES for m in found)
     return {NOT_MEASURABLE: NEEDS_LARGER_SIZES} if bound else {}

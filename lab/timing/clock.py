@@ -1,4 +1,4 @@
-"""The clock: monotonic, and read only when every device has finished its work."""
+"""The clock: monotonic, and read only after every device has finished its work."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -7,22 +7,22 @@ import torch
 
 
 def synchronize(devices: Sequence[torch.device]) -> None:
-    """Wait for every CUDA device of the list; `torch.cuda.synchronize()` waits for one only."""
+    """Wait for every CUDA device in the list; `torch.cuda.synchronize()` only waits for one."""
     for device in {device for device in devices if device.type == "cuda"}:
         torch.cuda.synchronize(device)
 
 
 def read_clock(devices: Sequence[torch.device]) -> float:
-    """Monotonic seconds, after waiting for `devices`."""
+    """Return monotonic seconds after synchronizing `devices`."""
     synchronize(devices)
     return time.perf_counter()
 
 
 def time_parts(parts: Iterator[str], devices: Sequence[torch.device]) -> dict[str, float]:
-    """The seconds of each part, whose name is yielded when it is done.
+    """Return the seconds of each part; `parts` yields a part's name when the part is done.
 
-    Nothing overlaps: each part waits for the one before it on every device, so their sum is an
-    upper bound of what a step takes in training.
+    Parts do not overlap, since all devices are synchronized between them. So their sum is an upper
+    bound of a training step's time.
     """
     times = [read_clock(devices)]
     seconds = {}

@@ -32,43 +32,44 @@ from lab.timing.clock import read_clock
 
 PRODUCT_ROWS = 1024
 COPIED_MIB = 64
-SPEED_SAMPLES = 3  # of each, of which the median counts; more in a row say no more
+SPEED_SAMPLES = 3  # per speed, of which the median counts; more in a row add no information
 GPU_QUERY_S = 10
 GPU_PAUSE_S = 2.0
 
 
 class LoadMonitor:
-    """The machine's speed now, and the load and disturbances from now on.
+    """The machine's speed at creation, and the load and disturbances since then.
 
-    Create it before the process uses a GPU: a GPU's load at that time is others'.
+    Create it before the process uses a GPU, so that a GPU's load comes from other processes.
     """
 
     def __init__(self) -> None:
         self.gpu_percent = gpu_percent()
         self.before = self.speed()
-        self.between: list[float] = []  # readings of the product's speed
+        self.between: list[float] = []  # readings of the matrix product's speed
         self._cores = allowed_cores()
         self._others, self._all = _processor_seconds(self._cores)
         self._began = snapshot.read()
 
     def speed(self) -> tuple[float, float]:
-        """GFLOP/s of a fixed product right now, and GB/s of a fixed copy."""
+        """Return the GFLOP/s of a fixed matrix product right now, and the GB/s of a fixed copy."""
         return product_speed(), copy_speed()
 
     def look(self) -> None:
-        """Read the product's speed in between: a shared machine's changes from second to second."""
+        """Read the matrix product's speed: on a shared machine it changes within seconds."""
         self.between.append(product_speed())
 
     def busy_percent(self) -> float:
-        """Share of the cores' time that went to processes other than this one and its children.
+        """Return the share of the cores' time used by processes other than this one's family.
 
-        The cores are those that this process could use when the watch was created.
+        The family is this process and its children. The cores are those that this process could use
+        when the monitor was created.
         """
         others, all_ = _processor_seconds(self._cores)
         return 100 * max(0.0, others - self._others) / max(1e-9, all_ - self._all)
 
     def disturbances(self) -> list[Reason]:
-        """What disturbed this process, and the load of the GPUs at the beginning."""
+        """Return what disturbed this process, including the GPUs' load at the beginning."""
         found = snapshot.between(self._began, snapshot.read())
         if self.gpu_percent > LIMIT_PERCENT:
             found.append(Reason(GPU_BUSY, over_limit(self.gpu_percent)))
@@ -76,10 +77,10 @@ class LoadMonitor:
 
 
 def gpu_percent() -> float:
-    """Utilization of the busiest GPU in percent; 0 where it is unknown.
+    """Return the utilization of the busiest GPU in percent; 0 if unknown.
 
-    A driver's reading is an average over up to a second, so that it still holds the load of a stage
-    that has just ended. A busy GPU is asked again after a pause.
+    The driver averages over up to a second, and so may include the load of a stage that has just
+    ended. A busy GPU is queried again after a pause.
     """
     if not torch.cuda.device_count():
         return 0.0
@@ -99,9 +100,9 @@ def _utilization() -> float:
 
 
 def product_speed() -> float:
-    """GFLOP/s of a float32 product of 1024 rows right now.
+    """Return the GFLOP/s of a float32 product of 1024 × 1024 matrices right now.
 
-    It tells a faster machine from faster code (`invoke compare`), as `copy_speed` does.
+    Like `copy_speed`, it distinguishes a faster machine from faster code (`invoke compare`).
     """
     a = torch.rand(PRODUCT_ROWS, PRODUCT_ROWS)
     seconds = _median_seconds(partial(torch.mm, a, a, out=torch.empty_like(a)))
@@ -109,14 +110,14 @@ def product_speed() -> float:
 
 
 def copy_speed() -> float:
-    """GB/s, read and written, of a copy of 64 MiB right now."""
+    """Return the GB/s, read and written, of a copy of 64 MiB right now."""
     source = torch.ones(COPIED_MIB * 2**18)
     seconds = _median_seconds(partial(torch.empty_like(source).copy_, source))
     return 2 * source.nbytes / seconds / 1e9
 
 
 def _median_seconds(variant: Variant) -> float:
-    """The median of a few samples by all cores, also in a rank, whose OMP_NUM_THREADS is less."""
+    """Return the median of a few samples on all cores, even in a rank with fewer threads."""
     cpu, threads, seconds = [torch.device("cpu")], torch.get_num_threads(), []
     torch.set_num_threads(max(1, int(min(len(allowed_cores()), quota_cores()))))
     try:
@@ -131,12 +132,12 @@ def _median_seconds(variant: Variant) -> float:
 
 
 def _processor_seconds(cores: Sequence[int]) -> tuple[float, float]:
-    """CPU seconds of other processes, and seconds of these cores, since the machine started.
+    """Return CPU seconds of other processes, and of these cores in all, since the machine started.
 
-    Children of this process, alive or ended, are not others.
+    Children of this process, alive or ended, do not count as other processes.
     """
     each, me = psutil.cpu_times(percpu=True), psutil.Process()
-    there = [core for core in cores if core < len(each)]  # all, unless some cores are off
+    there = [core for core in cores if core < len(each)]  # all, unless some are offline
     idle = sum(each[core].idle + getattr(each[core], "iowait", 0) for core in there)
     counted = ("user", "system", "nice", "steal")
     busy = sum(getattr(each[core], name, 0) for core in there for name in counted)
@@ -145,7 +146,7 @@ def _processor_seconds(cores: Sequence[int]) -> tuple[float, float]:
 
 
 def _own_seconds(process: psutil.Process) -> float:
-    """CPU seconds of a process and of its children that have ended."""
+    """Return the CPU seconds of a process and of its ended children."""
     try:
         times = process.cpu_times()
     except psutil.NoSuchProcess:  # it ended just now
@@ -155,7 +156,7 @@ def _own_seconds(process: psutil.Process) -> float:
 
 
 def speed_metrics(watch: LoadMonitor) -> dict[str, float | str]:
-    """The machine's speed before and after, and its mean over all readings with the error."""
+    """Return the machine's speeds before and after, and the mean of all readings with its error."""
     (product, copy), (product_after, copy_after) = watch.before, watch.speed()
     products = [product, *watch.between, product_after]
     found = {
@@ -168,7 +169,7 @@ def speed_metrics(watch: LoadMonitor) -> dict[str, float | str]:
 
 
 def load_metrics(watch: LoadMonitor, measurements: Sequence[Measurement] = ()) -> Metrics:
-    """The load by others; a second metric if anything disturbed a measurement."""
+    """Return the load by other processes, and what disturbed the measurements, if anything."""
     disturbed = joined([*watch.disturbances(), *disturbances(measurements)])
     return {
         BUSY_PERCENT: round(watch.busy_percent(), 1),
@@ -177,7 +178,7 @@ def load_metrics(watch: LoadMonitor, measurements: Sequence[Measurement] = ()) -
 
 
 def lack_metrics(devices: Devices, jobs_at_once: int) -> Metrics:
-    """A metric where several jobs at once would share one core; none otherwise."""
+    """Return a metric if several concurrent jobs would share one core; none otherwise."""
     cores = min(len(allowed_cores()), quota_cores())
     if devices.kind == "cpu-virtual" and cores < 2 <= jobs_at_once:
         return {NOT_MEASURABLE: str(Reason(NEEDS_CORES, "2"))}
@@ -191,15 +192,15 @@ def conditions(
     starts: int,
     jobs_at_once: int = 1,
 ) -> dict[str, float | str]:
-    """What every benchmark's metrics begin with: devices, starts, load, speed, noise, controls.
+    """Return the conditions of every benchmark: devices, starts, load, speed, noise, controls.
 
-    `control_over` and `control_under` count the starts in which a variant against itself looked
-    faster or slower by more than 2 %; `false_speedups` the controls whose interval says so. What
-    has no unit is no timing: it makes nothing noisy.
+    `control_over` and `control_under` count the starts in which a variant compared with itself
+    looked faster or slower by more than 2 %. `false_speedups` counts the controls whose interval
+    says so. Numbers without a unit are not timings, and do not count as noisy.
     """
     ratios = [ratio for _, ratio in controls(measurements)]
     each = [r for ratio in ratios for r in ratio]
-    # what is counted stays the same, and what seeds decide has no unit
+    # counts stay the same, and what varies with seeds has no unit
     timed = [m for m in measurements if m.unit and len(set(m.values)) > 1]
     return {
         "device_kind": devices.kind,

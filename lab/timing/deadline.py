@@ -1,4 +1,4 @@
-"""What `invoke record` asks of the stages that it runs: to end in time, and to leave traces."""
+"""Requests of `invoke record` to the stages that it runs: end in time, and write traces."""
 
 import logging
 import os
@@ -8,20 +8,20 @@ from pathlib import Path
 
 from lab.results.stats import FEWEST
 
-# readings of the monotonic clock, which is one for all processes; without them there is no end
+# readings of the monotonic clock, which all processes share; no deadline if they are not set
 DEADLINE_VARIABLE = "LAB_DEADLINE"
-LATEST_VARIABLE = "LAB_LATEST"  # for a stage that has too few starts to decide anything
-TRACES_VARIABLE = "LAB_TRACES"  # a folder; without it there are no traces
+LATEST_VARIABLE = "LAB_LATEST"  # for a stage with too few starts to decide anything
+TRACES_VARIABLE = "LAB_TRACES"  # a folder; no traces if it is not set
 
 log = logging.getLogger(__name__)
 
 
 def until_deadline(starts: int) -> Iterator[int]:
-    """The numbers of the starts that there is time for, from 0: one at least, `starts` at most.
+    """Yield the numbers of the starts that there is time for, from 0: between 1 and `starts`.
 
-    A start is measured before the next number is asked for; the next is expected to take as long.
-    So a stage that is cut ends in good order, with the starts that it has. Those that decide
-    nothing without one more are made until the later of the two ends.
+    The caller measures a start before it takes the next number. The next start is expected to take
+    as long as the last one. So a stage that runs out of time ends in order, with the starts that it
+    has. While there are too few starts to decide anything, the later deadline applies.
     """
     taken_s = 0.0
     for start in range(starts):
@@ -35,11 +35,11 @@ def until_deadline(starts: int) -> Iterator[int]:
 
 
 def time_left_s(end: str = DEADLINE_VARIABLE) -> float:
-    """Seconds until nothing more is to begin; infinitely many if nobody asks for an end."""
+    """Return the seconds until the deadline; infinity if there is none."""
     return float(os.environ.get(end, "inf")) - time.monotonic()
 
 
 def traces_folder() -> Path | None:
-    """Where profiler traces are to lie, as NAME.json; None if nobody asks for them."""
+    """Return the folder for profiler traces (NAME.json); None if no traces are requested."""
     folder = os.environ.get(TRACES_VARIABLE)
     return Path(folder) if folder else None

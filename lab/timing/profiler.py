@@ -1,11 +1,11 @@
-"""torch's profiler as it is used here.
+"""torch's profiler without its slow wrapper.
 
-`torch.profiler.profile` wraps this one and imports Inductor, for seconds in each process.
+`torch.profiler.profile` wraps this one and imports Inductor, which takes seconds per process.
 """
 
 import os
 
-os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # its library would print that it starts
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # else its library prints a line when it starts
 
 from torch.autograd.profiler import profile
 

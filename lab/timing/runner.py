@@ -1,12 +1,12 @@
 """The runner of all stages that measure in fresh processes.
 
-One and the same program can be a quarter faster or slower from one process to the next, by how its
-memory happens to lie, which no repetition within a process shows. So a stage measures in fresh
-processes, one after the other; the median of what a process measured is one sample, and an interval
-over these covers what differs from process to process.
+A program can be a quarter faster or slower from one process to the next, because of its memory
+layout, which no repetition within a process shows. So a stage measures in fresh processes,
+sequentially. The median of one process is one sample, and an interval over these samples covers
+the variation between processes.
 
-A stage says what each process measures, and what is measured once. Processes, their number before a
-deadline, load, disturbances, conditions and files are a Benchmark's.
+A stage defines what each process measures, and what is measured once. A Benchmark handles
+processes, their number before a deadline, load, disturbances, conditions and files.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,14 +31,14 @@ from lab.timing.conditions import LoadMonitor, conditions
 from lab.timing.deadline import until_deadline
 
 Measured = Sequence[Measurement]
-# call(name, work, *args) is what work(*args) returns in a fresh process, or in the first of several
+# call(name, work, *args) returns work(*args) from a fresh process, or from the first of several
 Call = Callable[..., Any]
 
 
 def write_results(
     stage: str, measured: Measured, conditions: Metrics, derivation: Derivation
 ) -> None:
-    """Write a stage's rows, the conditions with the machine, and the metrics that follow."""
+    """Write a stage's rows, its conditions with the machine, and its metrics."""
     folder = REPORTS / stage
     write_rows(folder, rows_of(measured))
     write_json(folder / CONDITIONS, conditions)
@@ -47,7 +47,7 @@ def write_results(
 
 
 class Benchmark:
-    """A benchmark from its beginning to its files: processes, load, disturbances, conditions.
+    """A benchmark from start to files: processes, load, disturbances, conditions.
 
     Create it before the process uses a GPU.
     """
@@ -63,7 +63,7 @@ class Benchmark:
         *args: Any,
         call: Call = call_in_subprocess,
     ) -> list[Measurement]:
-        """What `measure(i, *args)` finds in fresh processes i: a sample of each."""
+        """Run `measure(i, *args)` in fresh processes i; return measurements, a sample of each."""
 
         def look_and_call(*given: Any) -> Any:
             self._load.look()
@@ -79,13 +79,13 @@ class Benchmark:
         jobs_at_once: int = 1,
         **settings: float | str,
     ) -> None:
-        """Write the rows, the conditions, and the metrics that follow.
+        """Write the rows, the conditions and the metrics.
 
         Args:
-            measured: all of it.
+            measured: all measurements.
             derivation: the stage's findings.py.
-            jobs_at_once: that are timed; two of them need two cores.
-            settings: that texts name or needs ask for.
+            jobs_at_once: number of jobs timed concurrently; two need two cores.
+            settings: conditions that texts mention or that claims need.
         """
         found = conditions(measured, self.devices, self._load, self._processes, jobs_at_once)
         write_results(self.stage, measured, {**settings, **found}, derivation)
@@ -98,10 +98,10 @@ def measure_in_processes(
     *args: Any,
     call: Call = call_in_subprocess,
 ) -> list[Measurement]:
-    """What `measure(i, *args)` finds in fresh processes: each sample is the median of one's.
+    """Run `measure(i, *args)` in fresh processes; each sample is the median of one process.
 
     Raises:
-        LabError: a process failed, or measured other things than the first.
+        LabError: a process failed, or did not measure the same things as the first.
     """
     return merge(in_processes(name, processes, partial(_watched, measure), *args, call=call))
 
@@ -109,9 +109,9 @@ def measure_in_processes(
 def in_processes(
     name: str, processes: int, work: Callable[..., Any], *args: Any, call: Call = call_in_subprocess
 ) -> list[Any]:
-    """What `work(i, *args)` returns in fresh processes i, one after the other; `args` are pickled.
+    """Return `work(i, *args)` from fresh processes i, run sequentially; `args` are pickled.
 
-    There are fewer if there is a deadline.
+    A deadline may leave fewer processes.
 
     Raises:
         LabError: a process failed.
@@ -121,7 +121,7 @@ def in_processes(
 
 
 def _watched(measure: Callable[..., Measured], *args: Any) -> Measured:
-    """What a process measured, remarked on if something disturbed it."""
+    """Return what a process measured, with a remark if something disturbed it."""
     before = snapshot.read()
     found = measure(*args)
     happened = joined(snapshot.between(before, snapshot.read()))
@@ -132,10 +132,10 @@ def _watched(measure: Callable[..., Measured], *args: Any) -> Measured:
 
 
 def merge(processes: Sequence[Measured]) -> list[Measurement]:
-    """One measurement of each kind, with one sample from each process, in their order.
+    """Merge measurements with the same key: one sample from each process, in their order.
 
     Raises:
-        LabError: a process measured other things than the first.
+        LabError: a process did not measure the same things as the first.
     """
     keys = [[m.key for m in measured] for measured in processes]
     if any(sorted(each) != sorted(keys[0]) for each in keys):

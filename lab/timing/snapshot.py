@@ -1,7 +1,7 @@
-"""Clocks and quota counters before and after a measurement, to tell whether it was disturbed.
+"""Clocks and quota counters before and after a measurement, to detect disturbances.
 
-Nothing is read while something is timed: of two monotonic clocks one stands still while the machine
-sleeps, and a cgroup counts for how long its quota held processes back.
+Nothing is read while something is timed. One of two monotonic clocks stops while the machine
+sleeps, and a cgroup counts how long its quota throttled processes.
 """
 
 import time
@@ -22,9 +22,9 @@ class Snapshot:
 
     Attributes:
         awake_s: monotonic clock that stops while the machine sleeps.
-        since_boot_s: monotonic clock that does not.
-        throttled_s: for how long quotas held processes back, summed over cores.
-        cores: that affinity and quota allow this process, possibly below 1.
+        since_boot_s: monotonic clock that does not stop.
+        throttled_s: how long quotas throttled processes, summed over cores.
+        cores: cores that affinity and quota allow this process, possibly below 1.
     """
 
     awake_s: float
@@ -34,7 +34,7 @@ class Snapshot:
 
 
 def read(cgroups: Sequence[Path] | None = None) -> Snapshot:
-    """Read everything; `cgroups` are the folders of this process's cgroup and of those above it."""
+    """Take a snapshot; `cgroups` are the folders of this process's cgroup and its parents."""
     folders = cgroup_folders() if cgroups is None else cgroups
     return Snapshot(
         awake_s=time.monotonic(),
@@ -45,8 +45,8 @@ def read(cgroups: Sequence[Path] | None = None) -> Snapshot:
 
 
 def _since_boot_s() -> float:
-    """Seconds since the machine started, those that it slept included."""
-    # Linux stops CLOCK_MONOTONIC while it sleeps, macOS does not; Windows has none of the two
+    """Return the seconds since the machine started, including sleep."""
+    # Linux stops CLOCK_MONOTONIC during sleep, macOS does not; Windows has neither of the two
     for clock in ("CLOCK_BOOTTIME", "CLOCK_MONOTONIC"):
         if hasattr(time, clock):
             return time.clock_gettime(getattr(time, clock))
@@ -54,7 +54,7 @@ def _since_boot_s() -> float:
 
 
 def between(before: Snapshot, after: Snapshot) -> list[Reason]:
-    """The disturbances between two snapshots."""
+    """Return the disturbances between two snapshots."""
     found = []
     awake = after.awake_s - before.awake_s
     slept = after.since_boot_s - before.since_boot_s - awake

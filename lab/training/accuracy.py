@@ -1,21 +1,21 @@
-"""How many images a net labels right: the same for every way to train."""
+"""A net's accuracy, computed in the same way for every form of training."""
 
 import torch
 from torch import Tensor, nn
 
-PIECE = 1000  # images that are classified at once
+PIECE = 1000  # images per forward pass
 
 
 def accuracy(logits: Tensor, labels: Tensor) -> float:
-    """The share of images, of logits (n, classes), that are labelled right."""
+    """Return the share of correctly labelled images, from logits (n, classes) and labels (n,)."""
     return float((logits.argmax(1) == labels).double().mean())
 
 
 @torch.no_grad()
 def logits_of(net: nn.Module, X: Tensor) -> Tensor:
-    """The logits (n, classes) of images (n, ...), by the net in evaluation mode.
+    """Return the logits (n, classes) of images (n, ...) in evaluation mode.
 
-    The net comes back in the mode in which it was.
+    The net's mode is restored.
     """
     training = net.training
     net.eval()

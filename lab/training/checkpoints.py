@@ -1,9 +1,9 @@
-"""Checkpoints of a run: files, whole or not at all, in a folder that only this very run finds.
+"""Checkpoints of a run: files written atomically, in a folder that only this run finds.
 
 The folder's name is a hash of everything that decides the result (params, code, data, torch,
-devices), so a checkpoint of another run is not refused but never met. A file's name says how far it
-is and ends with the hash of its content: `00003-00120-<hash>.pt` is 3 epochs and 120 steps. The
-last two are kept.
+devices), so a run never encounters a different run's checkpoints. A file's name contains its
+progress and the hash of its content: `00003-00120-<hash>.pt` is after 3 epochs and 120 steps. The
+last two files are kept.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 def run_key(decisive: Mapping[str, Any], files: list[Path]) -> str:
-    """The hash of what decides a run's result: JSON-like facts, and files' content in order."""
+    """Hash what decides a run's result: JSON-like facts, and the contents of files in order."""
     digest = hashlib.sha256(json.dumps(decisive, sort_keys=True).encode())
     for path in files:
         digest.update(hashlib.sha256(path.read_bytes()).digest())
@@ -40,7 +40,7 @@ def run_key(decisive: Mapping[str, Any], files: list[Path]) -> str:
 
 
 class Checkpoints:
-    """The checkpoints of the run that `key` stands for."""
+    """The checkpoints of the run with a `key`."""
 
     def __init__(self, key: str, root: Path = CHECKPOINTS) -> None:
         self.key = key
@@ -48,10 +48,10 @@ class Checkpoints:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep every other process out of this run, until this one ends, however it does.
+        """Lock this run against all other processes, until this one ends in whatever way.
 
         Raises:
-            DistributedError: another process has it.
+            DistributedError: another process holds the lock.
             MachineError: the folder cannot be written to.
         """
         path = self.folder.with_suffix(".lock")
@@ -65,7 +65,7 @@ class Checkpoints:
             ) from None
         except OSError as error:
             raise MachineError(
-                f"{path}: cannot be written ({error.strerror}); mend the folder's permissions"
+                f"{path}: cannot be written ({error.strerror}); fix the folder's permissions"
             ) from None
         try:
             yield
@@ -86,10 +86,10 @@ class Checkpoints:
             old.unlink()
 
     def latest(self) -> bytes | None:
-        """The newest checkpoint that is not damaged, or None if there is none at all.
+        """Return the newest checkpoint that is not damaged, or None if there are no checkpoints.
 
         Raises:
-            CheckpointError: there are some, and all are damaged.
+            CheckpointError: there are checkpoints, but all are damaged.
         """
         paths = self._newest_first()
         for path in paths:
@@ -108,10 +108,10 @@ class Checkpoints:
         return None
 
     def decode(self, content: bytes) -> dict[str, Any]:
-        """The state in a checkpoint.
+        """Return the state in a checkpoint.
 
         Raises:
-            CheckpointError: not a checkpoint of this run.
+            CheckpointError: `content` is not a checkpoint of this run.
         """
         what_to_do = f"delete {self.folder} to start afresh"
         try:
@@ -126,7 +126,7 @@ class Checkpoints:
         return state
 
     def clear(self) -> None:
-        """Delete all checkpoints, as when the results are written: another run starts afresh."""
+        """Delete all checkpoints, so that the next run starts afresh, once results are written."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _newest_first(self) -> list[Path]:
@@ -138,21 +138,21 @@ class Checkpoints:
 
 
 def tensors_in(content: bytes) -> Any:
-    """What torch.save wrote, of tensors, numbers and words: nothing else is ever unpickled.
+    """Load what torch.save wrote if it is tensors, numbers and strings; unpickle nothing else.
 
     Raises:
-        ValueError: it wrote something else, or another program or half of it did.
+        ValueError: the content is something else, incomplete, or not from torch.save.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as file:
             if sum(part.file_size for part in file.infolist()) > len(content):
                 raise ValueError("it is packed, which torch does not do")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about what is refused anyway
-            return torch.load(  # noqa: TID251  (here alone)
+            warnings.simplefilter("ignore")  # about content that is rejected anyway
+            return torch.load(  # noqa: TID251  (only here)
                 io.BytesIO(content), weights_only=True, map_location="cpu"
             )
-    except Exception as error:  # whatever a damaged or a foreign file leads to
+    except Exception as error:  # whatever a damaged or foreign file raises
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ValueError(reason.partition(". ")[0]) from None
 

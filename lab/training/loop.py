@@ -1,4 +1,4 @@
-"""Training as in chapter 13: epochs over images kept in memory, the same for every strategy."""
+"""Training as in chapter 13: epochs over images kept in memory, one loop for all strategies."""
 
 import math
 import time
@@ -22,14 +22,14 @@ from lab.training.processes import Alone
 from lab.training.shards import blocks
 from lab.training.trainer import Trainer
 
-SAVE_EVERY_S = 30.0  # that a run loses at most if it ends in the midst of an epoch
+SAVE_EVERY_S = 30.0  # at most lost if a run ends within an epoch
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """One epoch: mean loss of its images, accuracy on the test images, seconds of training alone.
+    """One epoch: mean training loss, accuracy on the test images, seconds of only the training.
 
-    `resumed` marks an epoch that was interrupted: its seconds are the sum of its parts.
+    `resumed` marks an epoch that was interrupted; its seconds are the sum over its parts.
     """
 
     epoch: int
@@ -41,10 +41,10 @@ class Epoch:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run stands: the epochs it has finished, and how far it is in the next one.
+    """A run's progress: the epochs it has finished, and the steps of the next one.
 
-    `losses` are the summed losses of that epoch's steps so far (float64, over all processes),
-    `seconds` what they took.
+    `losses` are the summed losses of these steps (float64, over all processes), and `seconds` is
+    their time.
     """
 
     epochs: list[Epoch] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Progress:
         return len(self.epochs) << 32 | len(self.losses)
 
     def state(self) -> dict[str, Any]:
-        """The progress as tensors, numbers and lists, which a checkpoint may hold."""
+        """Return the progress as tensors, numbers and lists, which a checkpoint may hold."""
         return {
             "epochs": [astuple(e) for e in self.epochs],
             "losses": self.losses,
@@ -66,15 +66,15 @@ class Progress:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Progress":
-        """The progress that `state` wrote down."""
+        """Restore the progress from `state()`."""
         epochs = [Epoch(*values) for values in state["epochs"]]
         return cls(epochs, state["losses"], state["seconds"])
 
 
 class _SaveTimer:
-    """When to save inside an epoch: every 15 to 30 seconds, after the same step in all processes.
+    """A timer for saves within an epoch: every 15 to 30 s, after the same step in all processes.
 
-    They ask one another after 1, 2, 4, 8, ... steps.
+    The processes compare their times after 1, 2, 4, 8, ... steps.
     """
 
     def __init__(self, processes: Alone) -> None:
@@ -85,7 +85,7 @@ class _SaveTimer:
         self._start, self._steps, self._next = time.monotonic(), 0, 1
 
     def due(self) -> bool:
-        """Whether to save after this step; to be asked after each."""
+        """Return whether to save after this step; call it after each step."""
         self._steps += 1
         if self._steps < self._next:
             return False
@@ -101,20 +101,20 @@ def train(
     progress: Progress | None = None,
     on_step: Callable[[int], object] = lambda images: None,
 ) -> Iterator[Progress]:
-    """Train by the model's recipe, the images' order from `seed`.
+    """Train by the model's recipe, with the order of the images from `seed`.
 
-    Yields where the run stands after each epoch, and now and then inside of one. Where the batch
-    size does not divide the images, the last batch of an epoch is smaller.
-    `on_step` hears how many images a step took, over all processes. The clock covers training
-    only. With the `progress` of an earlier run, and its state loaded into the model, the run
-    resumes bit for bit as that one would have.
+    Yield the progress after each epoch, and occasionally within one. If the batch size does not
+    divide the number of images, the last batch of an epoch is smaller. `on_step` receives the
+    number of images of each step, over all processes. Seconds cover training only. With the
+    `progress` of an earlier run, and its state loaded into the model, the run continues bit for bit
+    as the earlier one would have.
 
     Raises:
         DivergedError: a step's loss is not finite.
     """
     progress, model, num_images = progress or Progress(), trainer.model, trainer.num_images
     recipe, test_images = model.recipe, test_set[0].to(trainer.device)
-    steps = math.ceil(num_images / recipe.batch_size)  # of an epoch
+    steps = math.ceil(num_images / recipe.batch_size)  # per epoch
     schedule = named(recipe.schedule, recipe.lr, recipe.num_epochs)
     rates = per_step(schedule, recipe.num_epochs, steps)
     while len(progress.epochs) < recipe.num_epochs:
@@ -140,7 +140,7 @@ def _epoch(
     progress: Progress,
     on_step: Callable[[int], object],
 ) -> Iterator[Progress]:
-    """Take the steps of an epoch that are left; where it stands now and then, and at its end."""
+    """Take an epoch's remaining steps; yield the progress occasionally, and at its end."""
     model, done = trainer.model, len(progress.losses)
     start = read_clock(model.devices)
     generator = epoch_generator(seed, epoch)
@@ -148,7 +148,7 @@ def _epoch(
     batches = batches.split(model.recipe.batch_size)
     trainer.vary(model.recipe.augment, generator)
     losses = torch.zeros(len(batches), dtype=torch.float64, device=trainer.device)
-    if model.processes.rank == 0:  # the losses so far are of all processes: they count once
+    if model.processes.rank == 0:  # earlier losses are sums over all processes: count them once
         losses[:done] = progress.losses.to(trainer.device)
     timer = _SaveTimer(model.processes)
 
@@ -166,7 +166,7 @@ def _epoch(
 
 
 def _check_finite(losses: Tensor, epoch: int, lr: float) -> None:
-    """Stop if a loss left the finite numbers; once an epoch, since each look waits for a GPU."""
+    """Raise if a loss is not finite; called rarely, since each check synchronizes a GPU."""
     bad = (~losses.isfinite()).nonzero()
     if len(bad):
         step = int(bad[0])
@@ -178,13 +178,13 @@ def _check_finite(losses: Tensor, epoch: int, lr: float) -> None:
 
 @torch.no_grad()
 def predict(model: Model, images: Tensor, batch_size: int = 1000) -> Tensor:
-    """The logits (n, 10) of uint8 images (n, 28, 28), on the CPU, computed on all devices.
+    """Return the logits (n, 10) of uint8 images (n, 28, 28) on the CPU, computed on all devices.
 
     Every device uses the first replica's weights and running statistics.
     """
 
     def on_device(net: UInt8Input, device: torch.device, images: Tensor) -> Tensor:
-        with torch.no_grad():  # which holds for one thread only
+        with torch.no_grad():  # again, since it applies per thread
             shards = images.tensor_split(per_device)
             parts = [X for shard in shards for X in shard.split(batch_size)]
             return torch.cat([net(X.to(device)).cpu() for X in parts])

@@ -1,4 +1,4 @@
-"""A net on a run's devices, and all of it that training changes."""
+"""A net on a run's devices, with all state that training changes."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,10 +17,10 @@ from lab.training.processes import Alone
 from lab.training.run_params import NOTES, RunParams
 from lab.training.update_steps import OptimizerStep, updates_of
 
-# params: by name; buffers: by name, one dictionary for each replica of all processes; updates: the
-# state of the optimizer for each parameter, which all replicas share
+# params: by name; buffers: by name, one dictionary per replica over all processes; updates: the
+# optimizer's state per parameter, which is the same in all replicas
 State = dict[str, Any]
-# steps, as lab/training/steps says: on images X (n, 28, 28) and y (n,), or on rows of a train set
+# steps (see lab/training/steps), on images X (n, 28, 28) and y (n,), or on rows of a train set
 BatchStep = Callable[[Tensor, Tensor, float, int], Tensor]
 RowsStep = Callable[[LabelledImages, Tensor, float, int], Tensor]
 
@@ -30,11 +30,11 @@ class Model:
 
     Attributes:
         nets: The replicas in this process, one on each of `devices`.
-        loss: What a batch costs: the summed cross entropy, with the recipe's label smoothing.
-        updates: How each replica's parameters are updated.
-        processes: This process among those of the run.
-        shards_per_device: Parts into which a device's share of a batch is cut; 0: it is not, and
-            each replica has running statistics of its own.
+        loss: A batch's loss: the summed cross entropy, with the recipe's label smoothing.
+        updates: The update of each replica's parameters.
+        processes: This process among the run's processes.
+        shards_per_device: Number of shards of a device's share of a batch; 0: the share is not
+            split, and each replica has its own running statistics.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class Model:
         """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`.
 
         Raises:
-            MachineError: it is to be compiled, and compilers do not load here.
+            MachineError: the recipe compiles the net, and compilers do not load here.
         """
         self.recipe, self.processes = recipe, processes or Alone()
         self.devices, self.shards_per_device = list(devices), shards_per_device
         precision = precision_on(self.devices[0], recipe.precision)
         self.nets = [UInt8Input(replicate(net, device), precision) for device in devices]
         if recipe.compile != "none":
-            # copies to evaluate with are not compiled
+            # copies for evaluation are not compiled
             with compiler_errors():
                 for on_bytes in self.nets:
                     on_bytes.compile(mode=recipe.compile, dynamic=False)
@@ -65,22 +65,22 @@ class Model:
 
     @property
     def num_shards(self) -> int:
-        """The parts into which all processes together cut a batch."""
+        """Number of shards of a batch over all processes."""
         return self.processes.world_size * len(self.devices) * (self.shards_per_device or 1)
 
     def share(self, data: Tensor) -> Tensor:
-        """This process's part of `data` (n, ...)."""
+        """Return this process's part of `data` (n, ...)."""
         return self.processes.share(data, self.num_shards)
 
     def evaluators(self) -> list[UInt8Input]:
-        """Copies of the run's first replica and its running statistics, one for each device."""
+        """Return copies of the run's first replica with its running statistics, one per device."""
         first = replicate(self.nets[0], self.devices[0]).eval()
         for buffer in first.buffers():
             buffer.copy_(self.processes.of_first(buffer))
         return [replicate(first, device) for device in self.devices]
 
     def state(self) -> State:
-        """Copies on the CPU of all that training changes."""
+        """Return copies on the CPU of everything that training changes."""
         buffers = [dict(net.net.named_buffers()) for net in self.nets]
         if self.shards_per_device:
             buffers = [{name: to_cpu(b) for name, b in buffers[0].items()}]
@@ -102,9 +102,9 @@ class Model:
         }
 
     def load_state(self, state: State) -> None:
-        """Take over what `state` returned in a run of the same net.
+        """Load what `state` returned in a run of the same net.
 
-        That was on as many devices, or in as many shards on any number of them.
+        That run had the same number of devices or, on any number of them, of shards.
         """
         count, rank = len(self.nets), self.processes.rank
         buffers = state["buffers"]
@@ -117,7 +117,7 @@ class Model:
                     part.copy_(value)
 
     def _rules(self) -> list[OptimizerStep]:
-        """The updates that keep a state, one for each replica; plain SGD keeps none."""
+        """Return the updates that have a state, one per replica; plain SGD has none."""
         return [update for update in self.updates if isinstance(update, OptimizerStep)]
 
     def close(self) -> None:
@@ -126,5 +126,5 @@ class Model:
 
 
 def to_cpu(tensor: Tensor) -> Tensor:
-    """A copy on the CPU, without its history."""
+    """Return a detached copy on the CPU."""
     return tensor.detach().to("cpu", copy=True)

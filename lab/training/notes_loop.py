@@ -1,4 +1,4 @@
-"""The notes' loop of training on one device, timed by an epoch's first steps."""
+"""The notes' training loop on one device, timed by an epoch's first steps."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ from torch import Tensor, nn
 from lab.parallel.replicas import sgd
 from lab.timing.clock import read_clock
 
-PREFETCHED = 2  # batches that each worker of a loader holds ready
+PREFETCHED = 2  # batches that each worker of a loader prefetches
 
 
 @dataclass
 class EpochClock:
-    """Times the first steps of an epoch, and says what a step of the whole epoch takes.
+    """A clock that times the first steps of an epoch, and extrapolates to the whole epoch.
 
-    The first `lead` steps hold what an epoch pays once: its loader's start, and batches for which
-    all workers work at a time. They count in proportion, for the whole epoch as often as it has
-    them. Of a turn that is a whole epoch the result is its time over its steps.
+    The first `lead` steps contain an epoch's one-time costs: starting its loader, and batches on
+    which all workers start together. They count once; later steps stand for the rest of the epoch.
+    For a whole epoch, the result is total time / steps.
     """
 
     devices: Sequence[torch.device]
     steps: int
-    whole: int  # steps of an epoch
+    whole: int  # steps per epoch
     lead: int
 
     @classmethod
@@ -37,37 +37,36 @@ class EpochClock:
         steps: int,
         num_workers: int = 0,
     ) -> "EpochClock":
-        """A clock, started now, for `steps` steps on batches that so many processes load."""
+        """Start a clock for `steps` steps on batches that `num_workers` processes load."""
         whole = ceil(num_images / batch_size)
         steps = min(steps, whole)
         lead = min(max(1, PREFETCHED * num_workers), steps - 1)
         return cls(devices, steps, whole, lead)
 
     def __post_init__(self) -> None:
-        """Start."""
         self._start = self._after_lead = self._end = read_clock(self.devices)
 
     def step_done(self, done: int) -> None:
-        """Hear that `done` steps are done."""
-        self._end = read_clock(self.devices)  # as the notes do after each batch
+        """Note the time after `done` steps."""
+        self._end = read_clock(self.devices)  # synchronize after each batch, as the notes do
         if done == self.lead:
             self._after_lead = self._end
 
     def seconds_per_step(self) -> float:
-        """The mean over the epoch."""
+        """Return the mean over the epoch."""
         later = (self._end - self._after_lead) / (self.steps - self.lead)
         return (self._after_lead - self._start + (self.whole - self.lead) * later) / self.whole
 
 
 def to_contiguous(net: nn.Module) -> nn.Module:
-    """The net with its weights in torch's own order of memory."""
+    """Return the net with its weights in torch's default memory format."""
     return net.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload,no-any-return,unused-ignore]
 
 
 def notes_epoch(
     net: nn.Module, batches: Iterable[tuple[Tensor, Tensor]], lr: float, clock: EpochClock
 ) -> float:
-    """Take the steps of an epoch, or as many as the clock is for; seconds per step of a whole one.
+    """Take an epoch's steps, or only the clock's; return seconds per step of a whole epoch.
 
     A batch is float images (n, 1, 28, 28) and labels (n,).
     """
@@ -80,5 +79,5 @@ def notes_epoch(
         if done == clock.steps < clock.whole:
             break
     else:
-        clock.step_done(clock.whole)  # the loader has ended its workers
+        clock.step_done(clock.whole)  # includes the end of the loader's workers
     return clock.seconds_per_step()

@@ -1,4 +1,4 @@
-"""What the processes of a run share: each of a group, or one alone."""
+"""Communication between a run's processes: a group's ranks, or a single process."""
 
 import torch
 import torch.distributed as dist
@@ -9,71 +9,71 @@ from lab.training.shards import blocks
 
 
 class Alone:
-    """The one process of a run, and what it would hear from others."""
+    """A run's only process; its collectives are trivial."""
 
     rank = 0
     world_size = 1
 
     def share(self, data: Tensor, num_shards: int) -> Tensor:
-        """This process's part of `data` (n, ...), which all together cut into so many shards."""
+        """Return this process's part of `data` (n, ...), split into shards over all processes."""
         return data
 
     def total(self, values: Tensor) -> Tensor:
-        """The sum of `values` over the processes."""
+        """Return the sum of `values` over the processes."""
         return values
 
     def largest(self, value: float) -> float:
-        """The largest `value` of the processes, each of which waits for all."""
+        """Return the largest `value` of all processes; they wait for each other."""
         return value
 
     def gathered(self, values: Tensor) -> list[Tensor]:
-        """The `values` of each process, by rank."""
+        """Return each process's `values`, by rank."""
         return [values]
 
     def of_first(self, values: Tensor) -> Tensor:
-        """The `values` of the first process."""
+        """Return the first process's `values`."""
         return values
 
     def furthest(self, content: bytes | None, reached: int) -> bytes | None:
-        """What that process holds which has reached most; None if none holds anything."""
+        """Return the `content` of the process that got furthest; None if none has any."""
         return content
 
 
 class Group(Alone):
-    """One of the ranks of the process group that there is. All values go by way of the CPU."""
+    """A rank of the current process group. All values travel through the CPU."""
 
     def __init__(self) -> None:
         self.rank, self.world_size = dist.get_rank(), dist.get_world_size()
 
     def share(self, data: Tensor, num_shards: int) -> Tensor:
-        """This process's part of `data` (n, ...), which all together cut into so many shards."""
+        """Return this process's part of `data` (n, ...), split into shards over all processes."""
         return blocks(data, num_shards, self.world_size)[self.rank]
 
     def total(self, values: Tensor) -> Tensor:
-        """The sum of `values` over the processes, on the CPU."""
+        """Return the sum of `values` over the processes, on the CPU."""
         summed = values.to("cpu", copy=True)
         dist.all_reduce(summed)
         return summed
 
     def largest(self, value: float) -> float:
-        """The largest `value` of the processes, each of which waits for all."""
+        """Return the largest `value` of all processes; they wait for each other."""
         return all_reduce_max([value])[0]
 
     def gathered(self, values: Tensor) -> list[Tensor]:
-        """The `values` of each process, by rank, on the CPU."""
+        """Return each process's `values`, by rank, on the CPU."""
         mine = values.cpu()
         found = [torch.empty_like(mine) for _ in range(self.world_size)]
         dist.all_gather(found, mine)
         return found
 
     def of_first(self, values: Tensor) -> Tensor:
-        """The `values` of the first process, on the CPU."""
+        """Return the first process's `values`, on the CPU."""
         found = values.to("cpu", copy=True)
         dist.broadcast(found, src=0)
         return found
 
     def furthest(self, content: bytes | None, reached: int) -> bytes | None:
-        """What that process holds which has reached most; nothing is unpickled on the way."""
+        """Return the `content` of the process that got furthest, without unpickling anything."""
         most = self.largest(-1 if content is None else reached)
         if most < 0:
             return None

@@ -1,7 +1,7 @@
-"""The recipe of a training run, and the runs in params.yaml with the defaults that fill the rest.
+"""The recipe of a training run, and the runs in params.yaml with their defaults.
 
-One recipe serves the runs of `stages.train` and `stages.together`, and the race of variants in
-`stages.bench_training`. It needs no torch, so that pages can compare recipes.
+The runs of `stages.train` and `stages.together` and the variants of `stages.bench_training` all use
+it. It needs no torch, so that pages can compare recipes.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -45,7 +45,7 @@ class RunParams(Section):
     batch_size: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
     lr: Annotated[float, Field(gt=0, le=1000)]
     optimizer: Optimizer
-    momentum: Annotated[float, Field(ge=0, lt=1)]  # of optimizers that have one
+    momentum: Annotated[float, Field(ge=0, lt=1)]  # of optimizers that have it
     weight_decay: Annotated[float, Field(ge=0, lt=1)]  # Krogh and Hertz 1991
     label_smoothing: Annotated[float, Field(ge=0, lt=1)]  # Szegedy et al. 2016, section 7
     schedule: ScheduleName
@@ -57,7 +57,7 @@ class RunParams(Section):
 
     @property
     def smallest_batch(self) -> int:
-        """The images of an epoch's last batch."""
+        """Number of images in an epoch's last batch."""
         return self.train_images % self.batch_size or self.batch_size
 
     @model_validator(mode="after")
@@ -69,13 +69,13 @@ class RunParams(Section):
 
 
 def _objections(recipe: RunParams) -> Iterator[str]:
-    """What a recipe should be whatever its strategy."""
+    """Yield what the recipe should be instead, for checks that hold for all strategies."""
     if recipe.batch_size > recipe.train_images:
         yield (
             f"a batch_size of at most train_images ({recipe.train_images}), got {recipe.batch_size}"
         )
     if recipe.cpu_threads == "all" and recipe.num_gpus > 1:
-        yield f"num_gpus 1 beside cpu_threads all, got {recipe.num_gpus}"
+        yield f"num_gpus 1 with cpu_threads all, got {recipe.num_gpus}"
     if recipe.shards != "none":
         yield from _sharded(recipe, recipe.shards)
 
@@ -112,7 +112,7 @@ def _graph(recipe: RunParams) -> Iterator[str]:
     one_graph = recipe.num_gpus == 1 and recipe.schedule == "constant"
     if not one_graph or recipe.compile == "reduce-overhead":
         yield (
-            "num_gpus 1, schedule constant and another compile than reduce-overhead for strategy"
+            "num_gpus 1, schedule constant and a compile other than reduce-overhead for strategy"
             " graph, which records one step with its learning rate"
         )
 
@@ -127,10 +127,10 @@ def _dataparallel(recipe: RunParams) -> Iterator[str]:
 
 def _ddp(recipe: RunParams) -> Iterator[str]:
     if recipe.cpu_threads == "all":
-        yield "another strategy than ddp beside cpu_threads all"
+        yield "a strategy other than ddp with cpu_threads all"
 
 
-# what each step of lab/training/steps asks of a recipe, where no torch is
+# what each step of lab/training/steps requires of a recipe, checked without torch
 STEP_CHECKS: Mapping[str, Callable[[RunParams], Iterator[str]]] = {
     "replicas": _replicas,
     "graph": _graph,
@@ -163,7 +163,7 @@ NOTES = RunParams(  # the notes' run of LeNet on one device (13.5)
 
 
 class TrainParams(Section):
-    """The `train` section of params.yaml; `runs` come out with the defaults filled in."""
+    """The `train` section of params.yaml; its `runs` have the defaults filled in."""
 
     timeout_s: Annotated[int, Field(ge=1, le=86_400)]
     defaults: RunParams
@@ -174,11 +174,11 @@ class TrainParams(Section):
     @model_validator(mode="before")
     @classmethod
     def _fill_in_defaults(cls, section: Any) -> Any:
-        """Give each run the defaults; wrong ones are a mistake of `defaults` and of no run."""
+        """Give each run the defaults; wrong defaults are reported for `defaults`, not for runs."""
         try:
             defaults, runs = dict(section["defaults"]), section["runs"].items()
         except (LookupError, TypeError, ValueError, AttributeError):
-            return section  # what is missing is said of it
+            return section  # validation reports what is missing
         try:
             RunParams.model_validate(defaults)
         except ValidationError:
@@ -191,7 +191,7 @@ class TrainParams(Section):
             optimizer = filled[name].get("optimizer")
             if isinstance(optimizer, str) and optimizer in {*RULES} - {*WITH_MOMENTUM}:
                 raise ValueError(
-                    f"optimizer {', '.join(WITH_MOMENTUM)} beside momentum in runs.{name}, got"
+                    f"optimizer {', '.join(WITH_MOMENTUM)} with momentum in runs.{name}, got"
                     f" {optimizer}, which has none"
                 )
         return {**section, "runs": filled}

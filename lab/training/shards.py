@@ -1,10 +1,10 @@
 """Batches in shards, and sums over them that do not depend on which device has which shard.
 
-Floating-point sums depend on their order. Here it is that of a balanced binary tree over the
-shards: neighbours first, then neighbouring pairs. A device that has a block of neighbours finds the
-sum at one of its nodes, and devices that add up theirs in a tree, too, complete the same tree,
-however many there are (EasyScale, Li et al., SC '23, keeps the bits of workers that move between
-GPUs; the sums of torch's wrappers change with the number of devices).
+Floating-point sums depend on their order. Here the order is a balanced binary tree over the shards:
+neighbours first, then neighbouring pairs. A device with a block of neighbours computes the sum at
+one node of the tree. Devices that add up their sums in a tree complete the same tree, however many
+there are. (EasyScale, Li et al., SC '23, keeps the bits of workers that move between GPUs. The sums
+of torch's wrappers change with the number of devices.)
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,10 +14,10 @@ from torch import Tensor
 
 
 def blocks(data: Tensor, num_shards: int, num_blocks: int) -> list[Tensor]:
-    """Parts of data (n, ...), each of as many neighbouring shards, which lie in `num_blocks` parts.
+    """Split data (n, ...) into `num_blocks` blocks of equally many neighbouring shards.
 
-    The shards are those of `tensor_split`, of which the first ones may have a row more. It gives
-    the same shards again where it cuts a block.
+    The shards are those of `tensor_split`: the first ones may have one row more. `tensor_split` of
+    a block gives the same shards.
 
     Raises:
         ValueError: the blocks would not have equally many shards.
@@ -29,15 +29,15 @@ def blocks(data: Tensor, num_shards: int, num_blocks: int) -> list[Tensor]:
 
 
 def tree_sum(terms: Iterable[Sequence[Tensor]]) -> list[Tensor]:
-    """The sum of terms, lists of tensors of the same shapes: ((t0 + t1) + (t2 + t3)) + ...
+    """Return the sum of terms, lists of tensors of the same shapes: ((t0 + t1) + (t2 + t3)) + ...
 
-    It is made in place in the first of each two terms, on its devices, as soon as both are there,
-    so that of n terms no more than log2(n) + 1 exist at once where they come from a generator.
+    Each pair is summed in place in its first term, on its devices, as soon as both terms are there.
+    So if n terms come from a generator, at most log2(n) + 1 exist at a time.
 
     Raises:
         ValueError: the number of terms is no power of two.
     """
-    sums: list[list[Tensor]] = []  # of ever smaller parts of the tree, as the digits of a number
+    sums: list[list[Tensor]] = []  # of ever smaller subtrees, like the digits of a binary number
     for count, term in enumerate(terms, 1):
         sums.append(list(term))
         for _ in range((count & -count).bit_length() - 1):

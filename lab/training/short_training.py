@@ -1,7 +1,7 @@
-"""Short runs: a net under any update rule, from an initialisation that learns at once.
+"""Short runs of a net with any update rule, from He initialization.
 
-A run has diverged if it leaves the finite numbers, or if it ends no better than a constant answer:
-by its losses (`diverged`), or by its accuracy (`constant_answer`).
+A run has diverged if it becomes non-finite, or if it ends no better than a constant answer: by its
+losses (`diverged`), or by its accuracy (`constant_answer`).
 """
 
 import math
@@ -21,17 +21,17 @@ from lab.results.stats import SMALLEST_EFFECT
 from lab.training.accuracy import accuracy, logits_of
 from lab.training.update_steps import BatchStep, sgd_step
 
-# the loss of a constant answer; what comes within 2 % of it has learned nothing
+# the loss of a constant answer, less 2 %: a run with more has learned nothing
 NOTHING_LEARNED = math.log(NUM_CLASSES) * (1 - SMALLEST_EFFECT)
-TENTHS = 10  # of a run, over each of which its losses are averaged
+TENTHS = 10  # parts of a run over which its losses are averaged
 Losses = NDArray[np.float64]
 
 
 class SmallLeNet(nn.Module):
-    """The notes' LeNet for images of 14 to 28 pixels a side."""
+    """The notes' LeNet for images with sides of 14 to 28 pixels."""
 
     def __init__(self, generator: torch.Generator, side: int, notes_start: bool = False) -> None:
-        """Draw weights that learn at once, or with `notes_start` those of the notes.
+        """Draw weights by He initialization, or with `notes_start` as the notes do.
 
         The first dense layer's fan-in is the number of features.
         """
@@ -43,25 +43,25 @@ class SmallLeNet(nn.Module):
         self.params = nn.ParameterList(params)
 
     def forward(self, X: Tensor) -> Tensor:
-        """The logits (n, 10) for images X (n, 1, side, side)."""
+        """Return logits (n, 10) for images X (n, 1, side, side)."""
         return lenet(X, list(self.params))
 
 
 def make_net(name: str, generator: torch.Generator, side: int) -> nn.Module:
-    """A net of lab.nets.models for images of `side` pixels; LeNet from weights that learn at once.
+    """Return a net of lab.nets.models for images of `side` pixels; LeNet has He initialization.
 
-    ResNet-18 takes images of any size, since it averages over them at its end.
+    ResNet-18 takes images of any size, since it ends with an average over pixels.
     """
     return SmallLeNet(generator, side) if name == "lenet" else MODELS[name](generator)
 
 
 def num_features(side: int) -> int:
-    """How many numbers LeNet's convolutions make of an image of `side` pixels."""
+    """Return the number of features of LeNet's convolutions for an image of `side` pixels."""
     return 50 * (((side - 2) // 2 - 4) // 2) ** 2
 
 
 def batches_of(images: Images, batch_size: int, generator: torch.Generator) -> Iterator[Images]:
-    """Batch after batch without end, each epoch in an order of its own."""
+    """Yield batches without end, each epoch in a new order."""
     for rows in order.batches(len(images.y), batch_size, generator):
         yield images.at(rows.to(images.y.device))
 
@@ -69,33 +69,33 @@ def batches_of(images: Images, batch_size: int, generator: torch.Generator) -> I
 def sgd_steps(
     net: nn.Module, batches: Iterable[Images], rates: Iterable[float], step: BatchStep = sgd_step
 ) -> Iterator[Tensor]:
-    """Take a step at each rate, on a batch each; yield the batch's summed loss before it."""
-    for lr, batch in zip(rates, batches, strict=False):  # rates first: none takes a batch too many
+    """Take one step per rate, each on a new batch; yield the batch's summed loss before it."""
+    for lr, batch in zip(rates, batches, strict=False):  # rates first: takes no extra batch
         yield step(net, batch, lr)
 
 
 def mean_of_tenths(losses: Losses) -> Losses:
-    """The mean loss of each tenth of a run (10,)."""
+    """Return the mean loss (10,) of each tenth of a run."""
     return np.array([part.mean() for part in np.array_split(losses, TENTHS)])
 
 
 def diverged(losses: Losses) -> bool:
-    """Whether the last tenth of a run is no better than a constant answer."""
+    """Return whether the last tenth of a run is no better than a constant answer."""
     return bool(mean_of_tenths(losses)[-1] >= NOTHING_LEARNED)
 
 
 def constant_answer(images: Images) -> float:
-    """The accuracy of the best answer that is the same for all images."""
+    """Return the accuracy of the best answer that is the same for all images."""
     return float(images.y.bincount().max()) / len(images.y)
 
 
 def finite_accuracy(net: nn.Module, images: Images) -> float:
-    """The share of images labelled right, in evaluation; NaN if a logit is not finite."""
+    """Return the accuracy in evaluation mode; NaN if a logit is not finite."""
     logits = logits_of(net, images.X)
     return accuracy(logits, images.y) if bool(logits.isfinite().all()) else math.nan
 
 
 def accuracy_or_chance(net: nn.Module, images: Images) -> float:
-    """The same, a tenth if a logit is not finite."""
+    """Return the accuracy in evaluation mode; that of guesses if a logit is not finite."""
     found = finite_accuracy(net, images)
     return CHANCE if math.isnan(found) else found

@@ -1,4 +1,4 @@
-"""The steps of an epoch, the same for training and for every benchmark of it."""
+"""The steps of an epoch, the same for training and for benchmarks of training."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,14 +13,14 @@ from lab.machine.compiler_errors import compiler_errors
 from lab.machine.devices import allow_tf32
 from lab.training.model import Model, RowsStep
 
-WARM_UP_IMAGES = 32  # for each shard, where a step needs no plan for its size
-GPU_WARM_UPS = 3  # steps of each size: a compiler, cuDNN's plans, DDP's buckets laid out anew
+WARM_UP_IMAGES = 32  # per shard, if a step needs no plan for its size
+GPU_WARM_UPS = 3  # steps per size: for compilers, cuDNN's plans, and DDP's rebuilt buckets
 
 
 def prepare_process(precision: Precision) -> None:
-    """Set this process up to train: memory that stays, and the same bits in every run.
+    """Set this process up to train: keep freed memory, and compute the same bits in every run.
 
-    Call it before other threads are started.
+    Call this before other threads are started.
     """
     disable_malloc_trim()
     allow_tf32(precision)
@@ -31,10 +31,10 @@ class Trainer:
     """A model and its step, warmed up, with the images to train on kept on its first device."""
 
     def __init__(self, model: Model, step: RowsStep, train_set: LabelledImages) -> None:
-        """Move the images and warm up by the recipe; the model's weights stay as they are.
+        """Move the images, and warm up by the recipe; the model's state stays as it is.
 
         Raises:
-            LabError: a net is to be compiled, and cannot be here.
+            LabError: the recipe compiles the net, which fails here.
         """
         self.model, self._step = model, step
         self.device = model.devices[0]
@@ -45,11 +45,10 @@ class Trainer:
 
     @property
     def num_images(self) -> int:
-        """How many images there are to train on."""
         return len(self.labels)
 
     def vary(self, how: Augmentation, generator: torch.Generator) -> None:
-        """Train on variants of the images from now on, which lie where the last ones lay."""
+        """Train on augmented images from now on, which reuse the memory of the previous ones."""
         variants = varied(self._originals, how, generator)
         there = self.images is not self._originals and variants is not self._originals
         self.images = self.images.copy_(variants) if there else variants
@@ -62,11 +61,11 @@ class Trainer:
         first: int = 0,
         pause: Callable[[int], bool] = lambda images: False,
     ) -> int:
-        """Take the steps on `batches`, rows of the images, at their `rates`, from `first` on.
+        """Take the steps on `batches` (rows of the images) at their `rates`, from `first` on.
 
-        The losses, summed over this process's share of each batch, go into `losses`, one for each
-        batch. `pause` hears after each step how many images it took, over all processes, and says
-        whether to stop there. Returns how many batches are done.
+        Write each batch's loss, summed over this process's share, into `losses`. Call `pause` after
+        each step with its number of images over all processes, and stop if it returns True. Return
+        the number of batches done.
         """
         for i in range(first, len(batches)):
             losses[i] = self._take(batches[i], rates[i])
@@ -79,10 +78,9 @@ class Trainer:
         return self._step((self.images, self.labels), own_rows, lr, len(batch))
 
     def _warm_up(self) -> None:
-        """Take a small step and forget it: threads, kernels, communicators, buckets are then made.
+        """Take a small step and undo it, to create threads, kernels, communicators and buckets.
 
-        A compiled net, and a GPU, take some of each size that will come, for each of which kernels
-        are chosen or made.
+        A compiled net or a GPU takes steps of each size to come, since kernels depend on the size.
         """
         model, num_images = self.model, self.num_images
         batch_size, lr = model.recipe.batch_size, model.recipe.lr

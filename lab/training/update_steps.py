@@ -1,4 +1,4 @@
-"""Ways to take a step of training: plain SGD, other optimizers, gradients that are stale."""
+"""Training steps: plain SGD, other optimizers, and stale gradients."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -11,27 +11,26 @@ from lab.optim.update_rules import RULES, UpdateRule
 from lab.parallel.replicas import Loss, Update, cross_entropy, forward_backward, grad_of, sgd
 from lab.training.run_params import RunParams
 
-# images of a batch that are computed at once: larger pieces leave the caches, and sums stay sums
+# images per forward pass: larger pieces exceed the caches, and a batch's loss is a sum over pieces
 PIECE = 256
-# on the mean loss of a batch, at a rate; returns the summed loss before it (a scalar)
+# takes a step on a batch's mean loss at a rate; returns the summed loss before it (a scalar)
 BatchStep = Callable[[nn.Module, Images, float], Tensor]
 
 
 def add_gradients(net: nn.Module, batch: Images, loss: Loss = cross_entropy) -> Tensor:
-    """Add the gradient of a batch's summed loss, in pieces whose sums add up; return the loss."""
+    """Add the gradient of a batch's summed loss, computed in pieces; return the loss."""
     pieces = zip(batch.X.split(PIECE), batch.y.split(PIECE), strict=True)
     return torch.stack([forward_backward(net, X, y, loss=loss) for X, y in pieces]).sum()
 
 
 def sgd_step(net: nn.Module, batch: Images, lr: float, loss: Loss = cross_entropy) -> Tensor:
-    """Take a step of plain SGD."""
     summed = add_gradients(net, batch, loss)
     sgd(net.parameters(), lr, len(batch.y))
     return summed
 
 
 class OptimizerStep:
-    """Updates by an update rule, with a state for each parameter of a net."""
+    """Updates by an update rule, with a state per parameter of a net."""
 
     def __init__(
         self,
@@ -39,18 +38,18 @@ class OptimizerStep:
         rule_of: Callable[[Tensor, float], UpdateRule],
         weight_decay: float = 0,
     ) -> None:
-        """Updates of `params` by the rule that `rule_of` makes for a parameter and a step's rate.
+        """Create states for `params`; `rule_of` makes the rule for a parameter and a step's rate.
 
-        To the gradients of tensors of several dimensions, which weights are, `weight_decay` times
-        the tensor is added.
+        Weight decay adds `weight_decay` times the tensor to the gradients of weights, i.e. of
+        tensors with several dimensions.
         """
         self._rule_of, self._weight_decay = rule_of, weight_decay
         self.states = [rule_of(p, 1.0).init(p.detach()) for p in params]
 
     def __call__(self, params: Iterable[Tensor], lr: float, batch_size: int) -> None:
-        """Update `params` in place on the summed gradients of a batch, and drop these.
+        """Update `params` in place on the summed gradients of a batch, and drop the gradients.
 
-        The states are updated in place, too: a recorded step finds them where they were.
+        The states are also updated in place, since a recorded step reads them where they were.
         """
         with torch.no_grad():
             for p, state in zip(params, self.states, strict=True):
@@ -65,9 +64,9 @@ class OptimizerStep:
 
 
 def updates_of(net: nn.Module, recipe: RunParams) -> Update:
-    """How a recipe's optimizer updates a net's parameters.
+    """Return a recipe's update of a net's parameters.
 
-    Weight decay is of weights only, not of biases; of optimizers that have their own, it is that.
+    Weight decay applies to weights only, not to biases, by the optimizer's own form if it has one.
     """
     rule, decay = RULES[recipe.optimizer], recipe.weight_decay
     if recipe.optimizer == "sgd" and not decay:
@@ -83,15 +82,14 @@ def updates_of(net: nn.Module, recipe: RunParams) -> Update:
 
 
 class RuleSteps:
-    """Steps of an update rule."""
+    """Training steps by an update rule."""
 
     def __init__(self, make_rule: Callable[[float], UpdateRule]) -> None:
-        """Steps of the rule that `make_rule` makes for each step's rate."""
+        """Use the rule that `make_rule` makes for each step's rate."""
         self._make_rule = make_rule
         self._update: OptimizerStep | None = None
 
     def __call__(self, net: nn.Module, batch: Images, lr: float) -> Tensor:
-        """Take a step."""
         self._update = self._update or OptimizerStep(
             net.parameters(), lambda p, rate: self._make_rule(rate)
         )
@@ -101,19 +99,19 @@ class RuleSteps:
 
 
 class StaleSteps:
-    """Steps of SGD whose gradients were computed on weights some steps ago, one process simulated.
+    """Steps of SGD with gradients of the weights some steps ago, simulated in one process.
 
-    So it is where `staleness` + 1 asynchronous workers take turns: each brings the gradient of the
-    weights that it fetched at its last turn.
+    This is what happens if `staleness` + 1 asynchronous workers take turns: each brings the
+    gradient of the weights that it fetched at its last turn.
     """
 
     def __init__(self, staleness: int) -> None:
-        """Steps with gradients that are so many steps old."""
+        """Use gradients that are `staleness` steps old."""
         self._staleness = staleness
         self._waiting: deque[list[Tensor]] = deque()
 
     def __call__(self, net: nn.Module, batch: Images, lr: float) -> Tensor:
-        """Compute the gradient of a batch, and apply the one that has waited long enough."""
+        """Compute a batch's gradient, and apply the gradient from `staleness` steps ago."""
         params = list(net.parameters())
         loss = add_gradients(net, batch)
         self._waiting.append([grad_of(p) for p in params])

@@ -1,1 +1,1 @@
-"""What only GPUs have: a driver, errors of their own, work that is recorded."""
+"""GPU-only features: the driver and CUDA graphs."""

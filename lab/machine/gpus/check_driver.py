@@ -1,4 +1,4 @@
-"""Whether torch can use the GPUs whose driver is here."""
+"""A check that torch can use the GPUs of the installed driver."""
 
 import os
 import warnings
@@ -10,19 +10,19 @@ from lab.core.gpu_errors import NONE, cure, reason
 
 
 def check_driver() -> None:
-    """Stop where there is a GPU's driver that this torch cannot use.
+    """Raise if there is a GPU driver that this torch cannot use.
 
-    torch merely warns of that, counts no GPUs or those that the driver lists, and the lab would
-    measure the processor. Where CUDA_VISIBLE_DEVICES hides all GPUs, that is wanted.
+    torch only warns and reports no usable GPU, so the lab would silently measure the CPU. This is
+    intended if CUDA_VISIBLE_DEVICES hides all GPUs.
 
     Raises:
-        MachineError: what is wrong with it, in torch's words.
+        MachineError: torch cannot use the driver; the message has torch's words.
     """
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
     if hidden or torch.version.cuda is None:
         return
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # which says what the error does
+        warnings.simplefilter("ignore")  # the error below says the same
         if torch.cuda.is_available():
             return
     try:

@@ -3,18 +3,18 @@
 import os
 import subprocess
 
-QUERY_S = 60  # a driver that nothing keeps loaded takes seconds for each GPU
+QUERY_S = 60  # a driver that is not kept loaded takes seconds per GPU
 
 
 class NoAnswerError(Exception):
-    """nvidia-smi gave no usable answer; the message is the rest of a sentence that says why."""
+    """nvidia-smi gave no usable answer; the message completes a sentence that starts with it."""
 
 
 def query(*fields: str, seconds: float = QUERY_S) -> list[list[str]]:
-    """The values of the fields for each GPU that this process may use, as nvidia-smi prints them.
+    """Return the fields' values for each GPU visible to this process, as nvidia-smi prints them.
 
     Raises:
-        NoAnswerError: there is no nvidia-smi, it fails (a lost GPU, say), or takes longer.
+        NoAnswerError: there is no nvidia-smi, it fails (e.g. a lost GPU), or takes over `seconds`.
     """
     command = ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"]
     if visible := os.environ.get("CUDA_VISIBLE_DEVICES"):

@@ -1,4 +1,4 @@
-"""Work of a GPU recorded once and replayed by one call: CUDA graphs."""
+"""CUDA graphs: a GPU's work, recorded once and replayed by one call."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -6,15 +6,15 @@ from typing import Any, TypeVar
 import torch
 
 T = TypeVar("T")
-WARM_UPS = 3  # calls before the recording: libraries then have their memory, plans and compilers
+WARM_UPS = 3  # calls before recording, for libraries to set up memory, plans and compiled code
 
 
 def recorded(work: Callable[[], T], pool: Any = None) -> tuple[Callable[[], None], T]:
-    """What replays the work of a call of `work` on the current GPU, and what that call returned.
+    """Record a call of `work` on the current GPU; return its replay and what the call returned.
 
-    Each replay reads what lies where that call read, and overwrites what it returned. Graphs of one
-    `pool` (`torch.cuda.graph_pool_handle`) use the same memory for what lies in between, so they
-    must not run at the same time.
+    Each replay reads the same memory as the recorded call, and overwrites what that call returned.
+    Graphs with the same `pool` (`torch.cuda.graph_pool_handle`) share memory for intermediate
+    results, so they must not run concurrently.
     """
     aside = torch.cuda.Stream()
     aside.wait_stream(torch.cuda.current_stream())
@@ -23,7 +23,7 @@ def recorded(work: Callable[[], T], pool: Any = None) -> tuple[Callable[[], None
             work()
     torch.cuda.current_stream().wait_stream(aside)
     graph = torch.cuda.CUDAGraph()
-    # other threads, such as a bar's, may ask the driver for something in the meantime
+    # other threads, such as a progress bar's, may call the driver meanwhile
     with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
         returned = work()
     return graph.replay, returned

@@ -1,4 +1,4 @@
-"""A recipe's model, and the step that trains it."""
+"""The model of a recipe, and the step that trains it."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ def model_and_step(
     recipe: RunParams,
     processes: Alone | None = None,
 ) -> tuple[Model, RowsStep]:
-    """A copy of the net on this process's devices, and the step that trains it by `recipe`."""
+    """Return a copy of the net on this process's devices, and the step that trains the copy."""
     if recipe.shards != "none":
         model = sharded_model(net, devices, recipe, processes or Alone(), recipe.shards)
         return model, on_rows(sharded_step(model))
@@ -37,7 +37,7 @@ def model_and_step(
 
 
 def on_rows(step: BatchStep) -> RowsStep:
-    """A step on rows of a train set that is on the first device."""
+    """Convert a step on a batch to a step on rows of a train set on the first device."""
 
     def step_on_rows(train_set: LabelledImages, rows: Tensor, lr: float, batch_size: int) -> Tensor:
         X, y = (tensor.index_select(0, rows) for tensor in train_set)

@@ -10,9 +10,9 @@ from lab.training.model import BatchStep, Model
 
 
 def dataparallel_step(model: Model, devices: Sequence[torch.device]) -> BatchStep:
-    """The step whose replicas on `devices`, which differ, are made anew from the first GPU's.
+    """Return the step that replicates the first GPU's net to `devices`, all different, each time.
 
-    Outputs and loss are on the first device. Without GPUs it is the net itself.
+    Outputs and loss are on the first device. Without GPUs, the step uses the net itself.
     """
     [net], [update] = model.nets, model.updates
     parallel = nn.DataParallel(net, list(devices)) if devices[0].type == "cuda" else net

@@ -1,4 +1,4 @@
-"""`ddp`: DistributedDataParallel, a process for each device, in the process group that there is."""
+"""`ddp`: DistributedDataParallel, one process per device, in the current process group."""
 
 from torch import Tensor
 
@@ -7,7 +7,7 @@ from lab.training.model import BatchStep, Model
 
 
 def ddp_step(model: Model) -> BatchStep:
-    """The step with the gradient scaled up: DDP averages over processes, the book sums."""
+    """Return the step; it scales gradients up, since DDP averages over processes, the book sums."""
     [net], [device], [update] = model.nets, model.devices, model.updates
     parallel = overlapping(net, device)
 

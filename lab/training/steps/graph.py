@@ -1,4 +1,4 @@
-"""`graph`: the step of one GPU, recorded as a whole."""
+"""`graph`: a step on one GPU, recorded as a whole."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +13,7 @@ from lab.training.model import Model, RowsStep
 
 
 class _StepGraph(NamedTuple):
-    """A recorded step: `replay` takes it on `rows` and writes its `loss`."""
+    """A recorded step: `replay` takes it on `rows` and writes `loss`."""
 
     rows: Tensor
     replay: Callable[[], None]
@@ -21,11 +21,11 @@ class _StepGraph(NamedTuple):
 
 
 def graph_step(model: Model, step: RowsStep) -> RowsStep:
-    """The step as a CUDA graph: all of it, from picking the rows to the new weights.
+    """Return the step as a CUDA graph, from selecting the rows to the new weights.
 
-    Each number of rows has a graph of its own, recorded at the first such step and replayed from
-    then on by one call, with no work of Python's in between. The rate is part of it. Without a GPU
-    it is the step as it is.
+    Each number of rows has its own graph, recorded at the first such step and then replayed by one
+    call, without Python in between. The learning rate is part of the graph. Without a GPU, return
+    `step` itself.
     """
     if model.devices[0].type != "cuda":
         return step
@@ -38,7 +38,7 @@ def graph_step(model: Model, step: RowsStep) -> RowsStep:
             before, own_rows = model.state(), rows.clone()
             on_own_rows = partial(step, train_set, own_rows, lr, batch_size)
             graphs[key] = _StepGraph(own_rows, *recorded(on_own_rows, pool))
-            model.load_state(before)  # as it was before the steps that warm a recording up
+            model.load_state(before)  # undo the recording's warm-up steps
         graph = graphs[key]
         graph.rows.copy_(rows)
         graph.replay()

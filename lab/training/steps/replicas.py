@@ -1,4 +1,4 @@
-"""`replicas`: the book's data parallelism by hand (13.5), but all gradients summed in one go."""
+"""`replicas`: the book's data parallelism by hand (13.5), but gradients summed as one bucket."""
 
 from functools import reduce
 
@@ -11,7 +11,7 @@ from lab.training.model import BatchStep, Model
 
 
 def replicas_step(model: Model) -> BatchStep:
-    """The step of `train_batch`, with a bucket for gradients on each device."""
+    """Return the step of `train_batch` with a bucket for gradients on each device."""
     buckets = FlatBuckets(model.nets)
 
     def step(X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:

@@ -1,8 +1,8 @@
-"""Steps of the same bits on 1, 2, 4 or 8 devices: batches in a fixed number of shards.
+"""Steps with the same bits on 1, 2, 4 or 8 devices: batches in a fixed number of shards.
 
-Each device takes its shards sequentially, in shapes and with a number of threads that do not depend
-on the number of devices, and sums go up the tree of `lab.training.shards`. Batch norm uses each
-shard's statistics; running statistics move once in a step, to the mean over its shards.
+Each device takes its shards sequentially. Their shapes and the number of threads do not depend on
+the number of devices, and sums go up the tree of `lab.training.shards`. Batch norm uses each
+shard's statistics. Running statistics are updated once per step, by the mean over its shards.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,10 +31,9 @@ def sharded_model(
     processes: Alone,
     num_shards: int,
 ) -> Model:
-    """The net on `devices`, of which a virtual one has a replica for each of its threads.
+    """Return the net on `devices`; a virtual device has several replicas, one thread each.
 
-    Those compute with one thread each from here on, as sums inside of operations depend on how
-    many share the work.
+    Set this process's torch threads to one, since sums within operations depend on their number.
 
     Raises:
         ValueError: buffers are not batch norm's.
@@ -50,9 +49,9 @@ def sharded_model(
 
 
 def sharded_step(model: Model) -> BatchStep:
-    """The step of replicas by hand, whose sums are those of the shards' tree.
+    """Return the step of replicas by hand, with sums in the order of the shards' tree.
 
-    The loss is the whole batch's in the first process, and 0 in others.
+    Its loss is the whole batch's in the first process, and 0 in others.
     """
     over_processes = _sum_over_ranks(model) if model.processes.world_size > 1 else None
 
@@ -75,7 +74,7 @@ def sharded_step(model: Model) -> BatchStep:
 def _sum_of_block(
     model: Model, net: UInt8Input, device: torch.device, X: Tensor, y: Tensor
 ) -> list[Tensor]:
-    """The loss, gradients and changes of running statistics, summed over a device's shards."""
+    """Return loss, gradients and changes of running statistics, summed over a device's shards."""
     X, y = X.to(device), y.to(device)
     parts = model.shards_per_device
     shards = zip(X.tensor_split(parts), y.tensor_split(parts), strict=True)
@@ -85,17 +84,17 @@ def _sum_of_block(
 def _of_shard(net: UInt8Input, loss: Loss, X: Tensor, y: Tensor) -> list[Tensor]:
     running = _running(net)
     for statistic in running:
-        statistic.zero_()  # so that what batch norm adds is left
+        statistic.zero_()  # so that only batch norm's change is left
     summed = loss(net(X), y)
     gradients = torch.autograd.grad(summed, list(net.parameters()))
     return [summed.detach(), *gradients, *(statistic.clone() for statistic in running)]
 
 
 def _sum_over_ranks(model: Model) -> Callable[[list[Tensor]], list[Tensor]]:
-    """Sums that go on up the tree from one process to another; the next ones overwrite them."""
+    """Return the sum over processes, further up the tree; each call overwrites the last result."""
     [first, *_] = model.nets
     summed = [torch.zeros(()), *first.parameters(), *_running(first)]
-    by_nccl = "cuda:nccl" in dist.get_backend_config()  # which gloo's messages do not reach
+    by_nccl = "cuda:nccl" in dist.get_backend_config()  # gloo cannot send a GPU's tensors
     device = model.devices[0] if by_nccl else torch.device("cpu")
     bucket = bucket_of([tensor.to(device) for tensor in summed])
     of_bucket = views_of(bucket, summed)
@@ -120,7 +119,7 @@ def _update(
     update: Update,
     before: Sequence[Tensor],
 ) -> None:
-    """Update a replica on the sums over all shards; `before`: its running statistics."""
+    """Update a replica from the sums over all shards; `before`: its old running statistics."""
     params, norms = list(net.parameters()), _norms(net)
     gradients, added = sums[1 : 1 + len(params)], sums[1 + len(params) :]
     for p, gradient in zip(params, gradients, strict=True):
@@ -131,7 +130,7 @@ def _update(
         now.copy_(keep * old + total.to(now.device) / model.num_shards)
     for norm in norms:
         assert norm.num_batches_tracked is not None  # noqa: S101
-        norm.num_batches_tracked.add_(1 - model.shards_per_device)  # a batch, not its shards
+        norm.num_batches_tracked.add_(1 - model.shards_per_device)  # count a batch, not its shards
 
 
 def _norms(net: nn.Module) -> list[_BatchNorm]:
@@ -139,7 +138,7 @@ def _norms(net: nn.Module) -> list[_BatchNorm]:
 
 
 def _running(net: nn.Module) -> list[Tensor]:
-    """The running means and variances of a net's batch norms."""
+    """Return the running means and variances of a net's batch norms."""
     return [buffer for buffer in net.buffers() if buffer.is_floating_point()]
 
 

@@ -47,8 +47,8 @@ NO_DRIVER = "Found no NVIDIA driver on your system. Please check that you have a
 
 FAILURES = {  # torch's words, what is shown of them, and what to do
     "lost": (LOST, LOST.splitlines()[0], "the same command resumes"),
-    "unknown": (UNKNOWN, UNKNOWN, "`dmesg` tell more"),
-    "taken": (BUSY, BUSY.splitlines()[0], "another process has it for itself"),
+    "unknown": (UNKNOWN, UNKNOWN, "`dmesg` show more"),
+    "taken": (BUSY, BUSY.splitlines()[0], "another process has exclusive use of it"),
     "old driver": (TOO_OLD, TOO_OLD.partition(". ")[0], "update the driver, or take another build"),
     "old runtime": ("CUDA driver version is insufficient for CUDA runtime", "CUDA", "update the"),
     "not started": (NOT_STARTED, "Error 802: system not yet initial", "start nvidia-fabricmanager"),

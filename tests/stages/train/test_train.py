@@ -229,7 +229,7 @@ MISTAKES: list[tuple[dict[str, Any], str, int, str]] = [
         {"train.runs.lenet_1gpu.momentum": 0.5},
         "lenet_1gpu",
         2,
-        "beside momentum in runs.lenet_1gpu, got sgd, which has none",
+        "with momentum in runs.lenet_1gpu, got sgd, which has none",
     ),
     ({"train.runs.lenet_1gpu.strategy": "ddp"}, "lenet_1gpu", 3, "no data yet"),
     ({}, "lenet_1gpu", 3, "no data yet"),
