@@ -155,7 +155,7 @@ def pays_after(results: Results) -> Finding:
     """After how many steps a compiled net has won back the seconds of its first one."""
     first, step, compiled = (
         results.samples(names.FIRST_STEP, names.COMPILE),
-        results.samples(ALONE, BASELINE),
+        results.samples(OPPONENT, names.COMPILE),
         results.samples(ALONE, names.COMPILE),
     )
     for samples in (first, step, compiled):

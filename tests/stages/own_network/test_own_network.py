@@ -176,7 +176,7 @@ WRONG: dict[str, tuple[str, type[LabError], str]] = {  # what is added, the erro
         "mine.py: make_net() moves the net to meta; ",
     ),
     "ended": (
-        "make_loader = lambda n: iter([make_batch(n, torch.Generator())] * 3)",
+        "make_loader = lambda n: iter([make_batch(n, torch.Generator())] * 2)",
         ParamsError,
         "mine.py: a step: ValueError: make_loader's has ended and cannot begin again",
     ),

@@ -13,7 +13,7 @@ from lab.results.reasons import FAILED
 from stages.own_network import __main__ as own_network
 from stages.own_network.findings import findings, helps, same, speedup
 from stages.own_network.measure import names
-from stages.own_network.measure.names import ALONE, BASELINE
+from stages.own_network.measure.names import ALL, ALONE, BASELINE, TOGETHER
 from stages.own_network.measure.params import Params
 from stages.own_network.measure.training import AS_IT_IS, Plan, Variant, trial
 from tests.helpers import ROOT
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 NETWORKS = Path(__file__).with_name("networks")
 PARAMS = load(Params, ROOT / "params.yaml")
-STARTS = 3
+STARTS = 2
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -84,6 +84,15 @@ def test_bfloat16_that_breaks_a_net_is_named():
     assert results.series(ALONE, names.BF16), "it was timed"
     assert not same(results, names.BF16)
     assert not findings(results)["bfloat16_differs"]
+
+
+def test_techniques_that_help_are_combined_and_the_combination_is_measured():
+    techniques = (names.IN_MEMORY, names.FUSED, names.ONE_THREAD)
+    plan, devices = Plan(NETWORKS / "sleeping_loader.py", 4), processor(1)
+    found = own_network.race({ALL: Variant(techniques)}, range(4, 7), plan, devices, PARAMS)
+    results = Results(own_network.in_rows(TOGETHER, found, 1, 1, devices))
+    assert len(results.samples(TOGETHER, BASELINE).values) == 3
+    assert findings(results)["speedup"].value > 2
 
 
 @pytest.mark.skipif(bool(missing_for_compile()), reason="no compiler")
