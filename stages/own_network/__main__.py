@@ -104,14 +104,15 @@ class Sample:
 
 
 def alternate(baseline: Trained, tried: Trained) -> Sample:
-    """Have two train in turns, each first as often; the medians of their turns."""
+    """Let two variants train in turns, each first equally often; return the turns' medians."""
     [first, *_] = tried.ask()
-    seconds: dict[Variant, list[float]] = {}
+    own_s: list[float] = []
+    opponent_s: list[float] = []
     for i in range(ROUNDS):
-        for each in (baseline, tried) if i % 2 else (tried, baseline):
-            seconds.setdefault(each.variant, []).append(max(each.ask(TURN)))
-    own, opponent = (median(seconds[each.variant]) for each in (tried, baseline))
-    return Sample(own, opponent, first, tried.ask(END)[0])
+        turns = [(tried, own_s), (baseline, opponent_s)]
+        for each, seconds in reversed(turns) if i % 2 else turns:
+            seconds.append(max(each.ask(TURN)))
+    return Sample(median(own_s), median(opponent_s), first, tried.ask(END)[0])
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,7 @@ def test_workers_and_memory_help_a_loader_that_sleeps_and_the_optimizer_does_not
     assert min(gains[names.WORKERS], gains[names.IN_MEMORY]) > 1.5 * gains[names.FUSED]
     found = findings(results)
     assert found["input_percent"].value > 50
+    assert found["control"].low < found["control"].high, "two processes never take the same time"
 
 
 @pytest.mark.skipif(bool(missing_for_compile()), reason="no compiler")
