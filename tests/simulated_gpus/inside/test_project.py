@@ -141,7 +141,7 @@ def test_how_often_an_epoch_waits_does_not_depend_on_its_steps():
 
 @pytest.mark.parametrize(("in_buckets", "tensors"), [(False, 8), (True, 1)])
 def test_a_step_copies_only_to_and_from_the_first_gpu(monkeypatch, in_buckets, tensors):
-    """Images, labels, and without NCCL the gradients, there and back."""
+    """Without NCCL: images and labels there, gradients there and back."""
     monkeypatch.setattr(nccl, "is_available", lambda tensors: False)
     count = torch.cuda.device_count()
     gpus = [torch.device("cuda", i) for i in range(count)]

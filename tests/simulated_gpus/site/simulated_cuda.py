@@ -35,7 +35,7 @@ def install():
         found = run_path(path, *args, **kwargs)
         return found | {"cuda": CUDA_VERSION} if path.endswith("torch/version.py") else found
 
-    runpy.run_path = with_cuda  # with which lab/machine/torch_build.py reads it
+    runpy.run_path = with_cuda  # lab/machine/torch_build.py reads it with this
 
 
 class _Finder(MetaPathFinder):
