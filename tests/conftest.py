@@ -45,7 +45,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    """Torch computes with one thread, as a virtual device does: more gain nothing for small nets."""
+    """Make torch use one thread, as on a virtual device: small nets gain nothing from more."""
     if (torch := sys.modules.get("torch")) is None:  # the test needs no torch
         yield
         return
