@@ -1,4 +1,4 @@
-"""Fixtures: a folder that looks like the project."""
+"""Settings and fixtures of all tests."""
 
 import gc
 import os
@@ -16,17 +16,16 @@ from hypothesis import settings
 from tests import forked
 from tests.helpers import ROOT, committed_params
 
-# For every process that a test starts: threads that wait sleep, or they would spin on the core that
-# another test has.
+# In all processes that tests start, waiting threads sleep: else they spin on another test's core.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-# And Ctrl-C and a closed terminal are heard, which `&` and `nohup` have a command ignore.
+# Handle Ctrl-C and a closed terminal even under `&` and `nohup`, which make a command ignore them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# One list of fonts for all processes, which each project would make for itself.
+# All processes share one list of fonts, or each project would make its own.
 os.environ.setdefault("MPLCONFIGDIR", str(ROOT / ".lab" / "matplotlib"))
 
-# The same examples on every run, so that a red one repeats, and no time limit: shared machines are
+# The same examples on every run, so that failures repeat, and no time limit: shared machines are
 # slow at times.
 settings.register_profile("lab", derandomize=True, deadline=None, max_examples=25)
 settings.load_profile("lab")
@@ -46,8 +45,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    """Torch computes with one thread, as a virtual device does: small nets gain nothing by more."""
-    if (torch := sys.modules.get("torch")) is None:  # a test of what needs none
+    """Make torch use one thread, as on a virtual device: small nets gain nothing from more."""
+    if (torch := sys.modules.get("torch")) is None:  # the test needs no torch
         yield
         return
     threads = torch.get_num_threads()
@@ -69,13 +68,13 @@ def pytest_runtest_makereport(
 
 
 def pytest_collection_finish() -> None:
-    """Have the garbage collector pass over what was imported, at which each sample would wait."""
+    """Exempt imported objects from garbage collection, which would delay each sample."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print how many tests were skipped for want of what, and what each folder's tests cost."""
+    """Print how many tests were skipped for each reason, and each folder's CPU seconds."""
     skipped = Counter(report.longrepr[2] for report in terminalreporter.stats.get("skipped", []))
     for reason, count in skipped.most_common():
         terminalreporter.write_line(f"{count} x {reason}")

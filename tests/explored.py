@@ -1,4 +1,4 @@
-"""Explorables in a real browser: the controls moved, the numbers read, compared with Python's."""
+"""Move explorables' controls in a real browser, and read the numbers to compare with Python's."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from lab.report.page import Explorable
 from stages.report.site import script_of, templates
 from tests.helpers import ROOT
 
-# set controls as a hand would, and read what the page then holds and tells
+# set controls as a user would, and read the page's controls and outputs
 MOVE = """(root, wanted) => {
     for (const [name, value] of Object.entries(wanted)) {
         const control = root.querySelector(`[name=${name}]`)
@@ -27,7 +27,7 @@ Values = dict[str, float | str]
 
 
 def page_of(stage: str, explorable: Explorable) -> str:
-    """A page that has one explorable, its script and the report's style, and nothing else."""
+    """Return a page with only one explorable, its script and the report's style."""
     parts = templates().get_template("parts.html.j2").module
     part = parts.explorable_of(explorable, "A title", "How to read it")  # type: ignore[attr-defined]
     script = script_of([ROOT / "stages" / stage / "page" / f"{explorable.name}.js"])
@@ -40,7 +40,7 @@ def page_of(stage: str, explorable: Explorable) -> str:
 
 @contextmanager
 def opened(browser: Browser, stage: str, *explorables: Explorable) -> Iterator[list[Locator]]:
-    """Each explorable in a page of its own, where it is drawn; no page may say anything."""
+    """Yield each explorable, drawn in its own page; assert that no page logs anything."""
     said: list[str] = []
     with browser.new_context() as context:
         roots = []
@@ -55,7 +55,7 @@ def opened(browser: Browser, stage: str, *explorables: Explorable) -> Iterator[l
 
 
 def moved(root: Locator, wanted: Mapping[str, float | str]) -> tuple[Values, Values]:
-    """What the controls stand at and what is told, after some were moved."""
+    """Move some controls, and return the values of all controls and outputs."""
     controls, outputs = root.evaluate(MOVE, dict(wanted))
     return _read(controls), _read(outputs)
 

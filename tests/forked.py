@@ -1,7 +1,7 @@
 """Run Python in processes that have torch already: forked, not started.
 
-Importing torch takes two seconds, and tests start hundreds of stages and tools. A server imports it
-once for each worker of the tests and forks a process for each `python` of the folder `on_path()`.
+Importing torch takes two seconds, and tests start hundreds of stages and tools. A server of
+each test worker imports it once and forks a process for each `python` of the folder `on_path()`.
 """
 
 import atexit
@@ -29,8 +29,8 @@ _FORK = multiprocessing.get_context("fork")
 _server: psutil.Popen | None = None  # of this worker
 PR_SET_CHILD_SUBREAPER = 36  # of Linux's prctl
 STANDARD = (0, 1, 2)
-ADDRESS = "LAB_FORKED"  # in the environment of all that run there: the server's socket
-# What `python` is: it hands its words, its environment and its streams over, and ends likewise.
+ADDRESS = "LAB_FORKED"  # environment variable of all forked processes: the server's socket
+# This `python` hands its arguments, environment and streams over, and ends as the forked one does.
 CLIENT = """#!/bin/sh
 exec '{python}' -IS -c '
 import json, os, signal, socket, sys
@@ -52,7 +52,7 @@ sys.exit(code)
 def on_path() -> Path:
     """Return a folder for PATH whose `python`, `invoke` and `dvc` are forked from a server.
 
-    The server is this worker's, and starts here; os.environ gets its address.
+    The first call starts this worker's server, and puts its address into os.environ.
     """
     folder = Path(tempfile.mkdtemp(prefix="lab-forked-"))
     python = folder / "python"
@@ -65,7 +65,7 @@ def on_path() -> Path:
     global _server
     _server = psutil.Popen(
         [sys.executable, "-m", "tests.forked", os.environ[ADDRESS]],
-        stdin=subprocess.PIPE,  # whose end is the server's, however this process ends
+        stdin=subprocess.PIPE,  # the server ends with it, however this process ends
         stdout=subprocess.PIPE,
         cwd=Path(__file__).resolve().parent.parent,
         env=os.environ | {"PYTHONPATH": "."},
@@ -75,7 +75,7 @@ def on_path() -> Path:
 
 
 def cpu_seconds() -> float:
-    """Return what this process has computed, and what it started and has ended."""
+    """Return the CPU seconds of this process, its server, and their ended children."""
     known = [os.times()[:4]] + ([_server.cpu_times()[:4]] if _server else [])
     return sum(map(sum, known))
 
@@ -101,7 +101,7 @@ def run(
 
 
 def _serve(address: str) -> None:
-    """Fork a process for each that connects, until stdin ends; then delete the address's folder."""
+    """Fork a process for each connection, until stdin ends; then delete the socket's folder."""
     signal.signal(signal.SIGCHLD, _reap)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
@@ -123,18 +123,18 @@ def _reap(*_: object) -> None:
 
 
 def _answer(link: socket.socket) -> None:
-    """Run what a client asks for in a process of its own, and tell how that ended."""
+    """Run what a client asks for in a new process, and send its exit code."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    if sys.platform == "linux":  # whose orphans, fork servers, are reaped and counted here
+    if sys.platform == "linux":  # reap and count orphans, which are fork servers
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     size, streams, *_ = socket.recv_fds(link, 8, len(STANDARD))
     said = link.makefile("rb").read(int.from_bytes(size, "little"))
     for number, stream in zip(STANDARD, streams, strict=True):
         os.dup2(stream, number)
         os.close(stream)
-    process = _FORK.Process(target=_be, args=json.loads(said))  # ends without a look at each object
+    process = _FORK.Process(target=_be, args=json.loads(said))  # ends without destroying objects
     process.start()
-    for number in STANDARD:  # who reads a pipe waits for its last writer
+    for number in STANDARD:  # a pipe's reader waits for the last writer
         os.close(number)
 
     def end_with_client() -> None:
@@ -153,7 +153,7 @@ def _answer(link: socket.socket) -> None:
 
 
 def _be(words: list[str], cwd: str, env: dict[str, str], executable: str) -> None:
-    """Be the Python that was called with these words."""
+    """Act as the Python that was called with these words."""
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)

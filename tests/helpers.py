@@ -1,4 +1,4 @@
-"""What several test files call."""
+"""Helpers of several test files."""
 
 import atexit
 import functools
@@ -34,10 +34,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def _committed() -> Path:
-    """A folder with results, their params and dvc.lock, as git's index has them.
+    """Return a folder with results, their params and dvc.lock, as git's index has them.
 
-    A run of one's own puts others in their place. Those of a new stage, which git does not know
-    yet, are there as well. One copy serves all workers.
+    A user's own run overwrites those of the checkout. Untracked results, of a new stage, are copied
+    as well. All workers share one copy.
     """
     if not (ROOT / ".git").exists():
         return ROOT
@@ -58,7 +58,7 @@ def _committed() -> Path:
         for name in filter(None, os.fsdecode(new).split("\0")):
             (Path(made) / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, Path(made) / name)
-        for name in ("stages", "notebooks", "LICENSE", "LICENSE-TEXT.md"):  # to which pages lead
+        for name in ("stages", "notebooks", "LICENSE", "LICENSE-TEXT.md"):  # pages link there
             (Path(made) / name).symlink_to(ROOT / name)
     return Path(made)
 
@@ -68,7 +68,7 @@ COMMITTED = _committed()
 
 @functools.cache
 def committed_params() -> str:
-    """The text of params.yaml for the profile `laptop`, whatever profile is in use."""
+    """Return the text of params.yaml for the profile `laptop`, whatever profile is in use."""
     return merge("laptop", ROOT / "profiles", ROOT / "params.yaml")
 
 
@@ -110,20 +110,18 @@ def edit_params(
 
 
 def recipe(**changes: Any) -> RunParams:
-    """The notes' recipe but for `changes`."""
+    """Return the notes' recipe with `changes`."""
     return RunParams.model_validate(NOTES.model_dump() | changes)
 
 
 def small_run(**changes: Any) -> dict[str, Any]:
-    """Return a training run of seconds for params.yaml; `write_data(..., train=600, test=100)` has
-    its images.
-    """
+    """Return a run of seconds for params.yaml, on `write_data(..., train=600, test=100)`."""
     small = {"num_epochs": 2, "train_images": 600, "test_images": 100}
     return NOTES.model_dump(exclude={"momentum"}) | small | changes
 
 
 def hardware(model: str, gpus: Sequence[str] = ()) -> dict[str, Any]:
-    """The facts of a machine with that processor and those GPUs, as `probe` writes them."""
+    """Return the facts of a machine with that CPU and those GPUs, as `probe` writes them."""
     facts: dict[str, Any] = json.loads((COMMITTED / "reports" / "hardware.json").read_bytes())
     facts["cpu"]["model"] = model
     facts["accelerator"] |= {"count": len(gpus), "names": list(gpus) or None}
@@ -143,7 +141,7 @@ def python(
     timeout: float | None = None,
     **environment: str,
 ) -> subprocess.CompletedProcess[str]:
-    """How a command of this interpreter ends that finds the project's packages in any folder."""
+    """Run this interpreter, which finds the project's packages from any folder."""
     return subprocess.run(
         [*through, sys.executable, *words],
         cwd=cwd,
@@ -164,24 +162,24 @@ needs_namespaces = pytest.mark.skipif(
 
 
 def in_namespaces(setup: str, *command: str) -> list[str]:
-    """A command that runs after `setup`, a shell's, with mounts and a network of its own.
+    """Return `command` to run after a shell's `setup`, with mounts and a network of its own.
 
-    Its loopback interface is down.
+    The network's loopback interface is down.
     """
     return [*NAMESPACES, "sh", "-c", f'{setup} && exec "$@"', "sh", *command]
 
 
 def files(folder: Path) -> set[str]:
-    """The files under a folder, as paths from it."""
+    """Return the paths of the files under a folder, relative to it."""
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
 def outlived(processes: Sequence[psutil.Process], seconds: float = 10) -> list[psutil.Process]:
-    """Those that still live so many seconds from now, and are killed then."""
+    """Kill and return the processes that still live after the given seconds."""
 
     def lives(process: psutil.Process) -> bool:
         try:
-            return process.status() != psutil.STATUS_ZOMBIE  # which nobody need have reaped yet
+            return process.status() != psutil.STATUS_ZOMBIE  # ended, perhaps not reaped
         except psutil.NoSuchProcess:
             return False
 
@@ -195,7 +193,7 @@ def outlived(processes: Sequence[psutil.Process], seconds: float = 10) -> list[p
 
 
 def errors(result: subprocess.CompletedProcess[str]) -> list[str]:
-    """The lines of its errors, each of which must be one of ours."""
+    """Return the lines of stderr; assert that each is one of our errors."""
     lines = result.stderr.splitlines()
     assert lines, "an error says something"
     assert all(line.startswith("ERROR: ") for line in lines), result.stderr
@@ -203,12 +201,12 @@ def errors(result: subprocess.CompletedProcess[str]) -> list[str]:
 
 
 def claim_of(claim_id: str) -> Claim:
-    """The ledger's claim of that id."""
+    """Return the ledger's claim with that id."""
     return next(claim for claim in ledger() if claim.id == claim_id)
 
 
 def verdicts(stage: str, conditions: Metrics, rows: Sequence[Row]) -> dict[str, Verdict]:
-    """The verdicts on a stage's claims from what it left."""
+    """Return the verdicts on a stage's claims, given its conditions and rows."""
     found = derivation_of(stage).findings(Results(measurements_of(rows), conditions))
     taken = Taken(found, conditions)
     return {c.id: judge(c, taken).verdict for c in ledger() if c.stage == stage}

@@ -1,6 +1,6 @@
-"""Made-up results, as a CPU or a GPU would leave them, for what needs no measurement.
+"""Made-up results, as a CPU or a GPU would leave them, for tests that need no measurement.
 
-Each stage's are in tests/stages/<name>/made_up.py.
+Each stage's results are in tests/stages/<name>/made_up.py.
 """
 
 import functools
@@ -29,24 +29,24 @@ from tests.helpers import COMMITTED, ROOT
 
 
 def _made_up_by(stage: str, function: str) -> bool:
-    """Whether a stage's results are made up by a function of tests/stages/<stage>/made_up.py."""
+    """Return whether tests/stages/<stage>/made_up.py has the function."""
     file = ROOT / "tests" / "stages" / stage / "made_up.py"
     return file.is_file() and f"\ndef {function}(" in file.read_text()
 
 
 _JUDGED = [stage for stage in BOOK_ORDER if stage != "train"]
 BENCHES = tuple(stage for stage in _JUDGED if _made_up_by(stage, "measurements"))
-# whose committed run leaves out what takes long
+# their committed run leaves out what takes long
 LEFT_OUT = tuple(stage for stage in _JUDGED if _made_up_by(stage, "write"))
 THEORY = tuple(stage for stage in _JUDGED if stage not in BENCHES)
 
-# of the made-up processes: 100 us, 2 GB/s, adding at 20 GB/s
+# between the made-up processes: 100 us, 2 GB/s, adding at 20 GB/s
 LINK = Link(100e-6, 1e-9 / 2, 1e-9 / 20)
 STARTS = 12
 
 
 class EvenWatch(LoadMonitor):
-    """Of a quiet machine that is as fast after as before."""
+    """The watch of a quiet machine that is as fast after as before."""
 
     def speed(self) -> tuple[float, float]:
         return 100.0, 10.0
@@ -59,7 +59,7 @@ class EvenWatch(LoadMonitor):
 
 
 def samples(median: float) -> tuple[float, ...]:
-    """A sample for each start around a median, nearly the same."""
+    """Return a sample for each fresh process, nearly equal to the median."""
     return tuple(median * (1 + 0.0005 * i) for i in range(-STARTS // 2, STARTS // 2))
 
 
@@ -72,7 +72,7 @@ def one(
 
 
 def committed(stage: str, kind: DeviceKind) -> list[Measurement]:
-    """The medians of a stage's committed results, as if all were measured on that kind."""
+    """Return a stage's committed results around their medians, as if measured on that kind."""
     return [
         replace(
             m,
@@ -86,7 +86,7 @@ def committed(stage: str, kind: DeviceKind) -> list[Measurement]:
 
 
 def measurements(stage: str, kind: DeviceKind) -> list[Measurement]:
-    """What a stage measures, in numbers easy to recognise; no GPU's variants on a CPU."""
+    """Return a stage's measurements in recognisable numbers; a CPU has no variants of GPUs."""
     made = importlib.import_module(f"tests.stages.{stage}.made_up").measurements(kind)
     return [*made, *(one("control", variant, 1.0, kind) for variant in ("arm", again("arm")))]
 
@@ -94,7 +94,7 @@ def measurements(stage: str, kind: DeviceKind) -> list[Measurement]:
 def conditions_of(
     stage: str, made: Sequence[Measurement], kind: DeviceKind, starts: int = STARTS
 ) -> dict[str, float | str]:
-    """The conditions of what a stage measured, with those of its own if it has any."""
+    """Return the conditions of a stage's measurements, with the stage's own if it has any."""
     devices = Devices(kind, [torch.device("cpu")] * 2, 1)
     module = importlib.import_module(f"tests.stages.{stage}.made_up")
     own = module.conditions(made) if hasattr(module, "conditions") else {}
@@ -102,7 +102,7 @@ def conditions_of(
 
 
 def findings(stage: str, made: Sequence[Measurement], kind: DeviceKind) -> dict[str, Finding]:
-    """The stage's findings of what it measured."""
+    """Return the stage's findings of these measurements."""
     return derivation_of(stage).findings(Results(made, conditions_of(stage, made, kind)))
 
 
@@ -116,9 +116,9 @@ def write(stage: str, reports: Path, kind: DeviceKind = "cpu-virtual") -> None:
 
 @functools.cache
 def results(stage: str) -> Results:
-    """What a machine with two GPUs and real data leaves for the claims that a stage decides.
+    """Return a stage's results, for its claims, on a machine with two GPUs and real data.
 
-    Benchmarks and what a laptop leaves out are made up, theory is the committed one.
+    Benchmarks and what a laptop leaves out are made up; theory is as committed.
     """
     with TemporaryDirectory() as folder:
         made = Path(folder)
@@ -133,7 +133,7 @@ def results(stage: str) -> Results:
 
 
 def _with_all_experiments(found: Results, stage: str, folder: Path) -> Results:
-    """The same, with rows of a tiny run for the experiments that the committed one leaves out."""
+    """Add rows of a tiny run for the experiments that the committed run leaves out."""
     there = {m.experiment for m in found.measurements if m.values}
     tiny = smallest.results(stage) if stage in smallest.STAGES else []
     more = [m for m in tiny if m.experiment not in there]
@@ -145,7 +145,7 @@ def _with_all_experiments(found: Results, stage: str, folder: Path) -> Results:
 
 
 def _with_needs_met(found: Results, stage: str) -> Results:
-    """The same as if measured with the settings, and on the devices, that claims ask for."""
+    """Return the results as if measured with the settings and on the devices that claims need."""
     conditions = dict(found.conditions)
     for claim in ledger():
         for need in claim.needs if claim.stage == stage else ():
@@ -157,10 +157,10 @@ def _with_needs_met(found: Results, stage: str) -> Results:
 
 @functools.cache
 def server() -> dict[str, Taken]:
-    """What that machine leaves for all claims, by stage: each can be tested on it."""
+    """Return the results of that machine by stage: each claim can be tested on it."""
     return {stage: taken(stage, results(stage)) for stage in {c.stage for c in ledger()}}
 
 
 def taken(stage: str, found: Results) -> Taken:
-    """A stage's results with the findings that follow."""
+    """Return a stage's results with the findings that follow."""
     return Taken(derivation_of(stage).findings(found), found.conditions)

@@ -1,6 +1,6 @@
-"""What the fork server of tests/forked.py imports: what takes long, and nothing of the lab's.
+"""Slow imports of the fork server of tests/forked.py, without modules of the lab.
 
-A test may give a command other code than this checkout's.
+A test may run other code of the lab than this checkout's.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""What the theory stages find at their smallest: measured, since that takes them a second or two.
+"""Measurements of the theory stages with their smallest parameters, which take a second or two.
 
 Each stage's parameters are in tests/stages/<name>/smallest.py.
 """
@@ -15,7 +15,7 @@ STAGES = ("landscapes", "optimizers", "schedules", "replicas")
 
 @functools.cache
 def results(stage: str) -> list[Measurement]:
-    """What a stage measures; `results.__wrapped__` measures again."""
+    """Return a stage's measurements; `results.__wrapped__` measures again."""
     with threadpool_limits(1):  # work so small is faster on one thread
         measured: list[Measurement] = importlib.import_module(
             f"tests.stages.{stage}.smallest"

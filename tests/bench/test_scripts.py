@@ -1,4 +1,4 @@
-"""What proves bits and bands by hand still starts, refuses and, on little data, ends."""
+"""The scripts of bench/ refuse wrong arguments, and work on little data."""
 
 import json
 import os
@@ -22,7 +22,7 @@ NOWHERE = {f"{scheme}_PROXY": "http://127.0.0.1:1" for scheme in ("HTTP", "HTTPS
         (["bench.kills", "--job", "nap"], "'nap'"),
     ],
 )
-def test_a_missing_or_wrong_argument_is_said_below_the_usage(words, said):
+def test_a_missing_or_wrong_argument_is_reported_below_the_usage(words, said):
     ended = run_stage(*words)
     *usage, error = ended.stderr.splitlines()
     assert (ended.returncode, ended.stdout) == (2, "")
@@ -30,14 +30,14 @@ def test_a_missing_or_wrong_argument_is_said_below_the_usage(words, said):
     assert ": error: " in error and said in error
 
 
-def test_without_data_bands_end_in_a_line(project):
+def test_without_data_bands_end_with_one_line(project):
     ended = run_stage("bench.accuracy_bands", "2")
     [line] = ended.stderr.splitlines()
     assert ended.returncode == 3 and line.startswith("ERROR: data/")
 
 
 @pytest.mark.slow
-def test_bands_are_those_of_the_runs_that_are_printed(project):
+def test_bands_follow_from_the_printed_runs(project):
     write_data(project / "data", train=600, test=100)
     ended = run_stage("bench.accuracy_bands", "2")
     assert (ended.returncode, ended.stderr) == (0, "")
@@ -55,7 +55,7 @@ def test_bands_are_those_of_the_runs_that_are_printed(project):
 @pytest.mark.slow
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs a checkout, which it copies")
 def test_a_killed_job_resumes_with_the_same_bits():
-    """Where no mirror is named, no network either: look-alikes are drawn."""
+    """Without a mirror it gets no network either, and draws look-alike data."""
     nowhere = {} if os.environ.get("LAB_DATA_MIRROR") else NOWHERE
     ended = python("-m", "bench.kills", "--minutes", "0.01", "--job", "theory", cwd=ROOT, **nowhere)
     assert ended.returncode == 0, ended.stdout + ended.stderr

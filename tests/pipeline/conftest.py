@@ -14,7 +14,7 @@ from tests import forked
 from tests.helpers import COMMITTED, ROOT, edit_params
 
 MIRROR = os.environ.get("LAB_DATA_MIRROR")
-IDENTITY = {  # of commits, by hand and of `dvc exp run`
+IDENTITY = {  # of commits, including those of `dvc exp run`
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
     for what, value in (("NAME", "test"), ("EMAIL", "test@example.org"))
@@ -23,9 +23,9 @@ RUNS = ("lenet_1gpu", "lenet_2gpu", "record_83", "record_90", "record_92")  # no
 
 
 def environment(activated: bool = True) -> dict[str, str]:
-    """What a command finds: this Python's environment, if activated, and the data's mirror.
+    """Return a command's environment variables, with the data's mirror; no browser opens.
 
-    What would open in a browser does not, and its `python`, `invoke` and `dvc` are forked.
+    If activated, PATH has this Python's folder, and `python`, `invoke` and `dvc` are forked.
     """
     own = f"{forked.on_path()}:{Path(sys.executable).parent}:" if activated else ""
     found = os.environ | IDENTITY | {"PATH": f"{own}/usr/bin:/bin", "BROWSER": "true"}
@@ -37,7 +37,7 @@ def environment(activated: bool = True) -> dict[str, str]:
 def command(folder: Path, *words: str) -> str:
     """Run a module of this interpreter in a project and return what it prints.
 
-    In the activated environment is `dvc` alone, which needs it to run stages.
+    Only `dvc` gets the activated environment, which it needs to run stages.
     """
     return shell(
         folder, str(forked.on_path() / "python"), "-m", *words, activated=words[0] == "dvc"
@@ -45,7 +45,7 @@ def command(folder: Path, *words: str) -> str:
 
 
 def shell(folder: Path, *words: str, activated: bool = True) -> str:
-    """Run a command, which must end well, in a project and return what it prints."""
+    """Run a command in a project, assert that it succeeds and return what it prints."""
     ended = subprocess.run(
         words, cwd=folder, env=environment(activated), capture_output=True, text=True, check=False
     )
@@ -59,7 +59,7 @@ def commit(folder: Path) -> None:
 
 
 def clone_to(folder: Path) -> None:
-    """Put the working tree with committed results, committed, into a folder."""
+    """Copy the working tree, with the committed results, into a folder and commit it there."""
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("needs git and a checkout")
     listed = shell(ROOT, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -68,7 +68,7 @@ def clone_to(folder: Path) -> None:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             result = COMMITTED / name
             shutil.copy(result if result.is_file() else ROOT / name, folder / name)
-    if not MIRROR:  # no source at all, rather than whatever network there may be
+    if not MIRROR:  # no source at all, whether or not there is a network
         nowhere = {"data.mirrors.fashion_mnist": [], "data.mirrors.airfoil": []}
         edit_params(nowhere, path=folder / "params.yaml")
     shell(folder, "git", "init", "-q")
@@ -87,7 +87,7 @@ def clone(tmp_path: Path) -> Path:
 def first_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clone after its first run, with the profile `smoke`; made once for all workers.
 
-    What the run printed is first_run.txt beside it, and its results are not committed.
+    The run's output is in "first run.txt" next to it. Its results are not committed.
     """
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "first run"
@@ -96,7 +96,7 @@ def first_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             made = tmp_path_factory.mktemp("making") / "clone"
             clone_to(made)
             others = read_yaml(made / "params.yaml")["train"]["runs"].keys() - set(RUNS)
-            without = {f"train.runs.{run}": None for run in others}  # as a profile says it
+            without = {f"train.runs.{run}": None for run in others}  # null removes a key
             edit_params(without, path=made / "profiles" / "smoke.yaml")
             for run in others:
                 shutil.rmtree(made / "reports" / "train" / run)
@@ -108,7 +108,7 @@ def first_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def reproduced(first_run: Path, tmp_path: Path) -> Path:
-    """The same to be changed, its results committed."""
+    """A copy of `first_run` to change, with its results committed."""
     folder = tmp_path / "a project"
     shutil.copytree(first_run, folder, symlinks=True)
     commit(folder)

@@ -1,6 +1,6 @@
-"""The walls of the house: one name for one thing, DVC's view equal to Python's, nothing dangerous.
+"""Architecture: one name for one thing, DVC's view equal to Python's, nothing dangerous.
 
-Who may import whom is import-linter's business (pyproject.toml, `invoke check`).
+import-linter checks who may import whom (pyproject.toml, `invoke check`).
 """
 
 import ast
@@ -23,32 +23,32 @@ STAGES = sorted(
     path.name for path in (ROOT / "stages").iterdir() if (path / "__main__.py").is_file()
 )
 PIPELINE: dict[str, Any] = read_yaml(ROOT / "dvc.yaml")["stages"]
-SECONDS = {"claims": "page/claims.yaml", "report": "page/en.md"}  # stages, and what they read
-COMMANDS = (ROOT / "stages", ROOT / "lab" / "tools")  # packages that hear signals from the start
+SECONDS = {"claims": "page/claims.yaml", "report": "page/en.md"}  # read stages that have the file
+COMMANDS = (ROOT / "stages", ROOT / "lab" / "tools")  # packages that handle signals from the start
 
 
 def python_files() -> list[Path]:
     return [ROOT / "tasks.py", *(ROOT / "lab").rglob("*.py"), *(ROOT / "stages").rglob("*.py")]
 
 
-def test_an_init_of_a_package_imports_the_standard_library_alone():
-    """Whatever a package's __init__ imports, torch included, all of its modules would."""
+def test_a_packages_init_imports_only_the_standard_library():
+    """Otherwise every module of the package would import the same, torch included."""
     for path in python_files():
         if path.name == "__init__.py" and path.parent not in COMMANDS:
             assert imports(path) <= sys.stdlib_module_names, path
 
 
-def test_one_name_for_folder_and_dvc_stage():
+def test_folders_and_dvc_stages_have_the_same_names():
     assert sorted(PIPELINE) == STAGES
 
 
 def deps(name: str, *under: str) -> set[str]:
-    """A stage's deps under the folders given."""
+    """Return a stage's deps under the given folders."""
     return {dep for dep in PIPELINE[name]["deps"] if dep.split("/")[0] in under}
 
 
 def rooms(stage: str) -> set[str]:
-    """What a stage's command imports: rooms of lab/, its measure/, and its `__main__.py`."""
+    """Return what a stage's command imports: rooms of lab/, its measure/ and `__main__.py`."""
 
     def room(file: Path) -> str:
         parts = file.relative_to(ROOT).parts
@@ -60,7 +60,7 @@ def rooms(stage: str) -> set[str]:
 
 @pytest.mark.parametrize("name", STAGES)
 def test_deps_are_the_rooms_that_a_stage_imports(name):
-    """Not its findings.py: another derivation measures nothing again."""
+    """Except its findings.py: a changed derivation needs no new measurement."""
     if name in SECONDS:
         assert deps(name, "lab", "stages") == {"lab", "stages"}
         return
@@ -70,12 +70,12 @@ def test_deps_are_the_rooms_that_a_stage_imports(name):
 
 
 @pytest.mark.parametrize(("stage", "file"), SECONDS.items())
-def test_what_is_told_and_judged_depends_on_every_result(stage, file):
+def test_claims_and_report_depend_on_every_result(stage, file):
     told = {f"reports/{path.parents[1].name}" for path in (ROOT / "stages").glob(f"*/{file}")}
     assert deps(stage, "reports") >= told, f"dvc.yaml, {stage}: deps lack some of {sorted(told)}"
 
 
-def test_a_stage_that_reads_data_depends_on_them():
+def test_a_stage_that_reads_data_depends_on_it():
     for name in STAGES:
         if name not in SECONDS and "lab/data" in deps(name, "lab") and name != "fetch":
             sets = deps(name, "data")
@@ -83,7 +83,7 @@ def test_a_stage_that_reads_data_depends_on_them():
             assert sets & {"data/FashionMNIST", "data/airfoil"}, name
 
 
-def test_params_that_dvc_watches_are_those_the_stages_read():
+def test_dvc_watches_the_params_that_the_stages_read():
     for model in params_models():
         stage = model.__module__.split(".")[1]
         watched = {
@@ -93,7 +93,7 @@ def test_params_that_dvc_watches_are_those_the_stages_read():
 
 
 def test_together_depends_on_the_training_runs_that_it_reads():
-    """And on their recipes, one of which it compares with the notes'."""
+    """And on their recipes: it compares one of them with the notes'."""
     runs, params = (NOTES_RUN, *RECORDS), PIPELINE["together"]["params"]
     results = {f"reports/train/{run}/{name}" for run in runs for name in (CONDITIONS, ROWS)}
     assert deps("together", "reports") == results
@@ -119,16 +119,16 @@ def test_only_data_and_weights_are_cached_and_dvc_does_not_delete_them_first():
                     assert options["cache"] is False, path
 
 
-def test_dvc_has_the_files_that_fetch_writes_and_no_folder_of_a_users():
+def test_dvc_tracks_the_files_that_fetch_writes_and_no_folder_of_the_users():
     outs = {path for out in PIPELINE["fetch"]["outs"] for path in out if path.startswith("data/")}
     written = {file.path.as_posix() for file in (*FASHION_FILES, AIRFOIL)}
     assert outs == written | {"data/source.json"}
 
 
-def test_the_network_is_used_in_few_places():
-    """`download` fetches, the doctor asks whether a source answers; others keep to loopback.
+def test_few_modules_use_the_network():
+    """`download` fetches, the doctor checks that sources answer, the others use only loopback.
 
-    The file to take home gets its data by itself.
+    The take-home file lenet_83 fetches its own data.
     """
     network = {
         "requests",
@@ -148,7 +148,7 @@ def test_the_network_is_used_in_few_places():
 
 
 def calls_on_import(tree: ast.AST) -> Iterator[str]:
-    """The functions that a module calls when it is imported, in classes and defaults, too."""
+    """Yield the functions that a module calls on import, including in classes and defaults."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Call):
             yield ast.unparse(node.func)
@@ -159,10 +159,10 @@ def calls_on_import(tree: ast.AST) -> Iterator[str]:
             yield from calls_on_import(node)
 
 
-def test_importing_asks_nothing_of_a_gpu():
-    """Fresh processes are forked from one that has imported: after CUDA started they could not."""
+def test_importing_calls_no_cuda_function():
+    """Fresh processes are forked after the imports, which fails once CUDA is initialized."""
     for path in python_files():
-        if path.name == "do_this.py":  # which nobody imports
+        if path.name == "do_this.py":  # nobody imports it
             continue
         found = [name for name in calls_on_import(ast.parse(path.read_text())) if "cuda." in name]
         assert not found, path

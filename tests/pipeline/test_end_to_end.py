@@ -35,7 +35,7 @@ def json_of(path: Path) -> dict:
     return json.loads(path.read_text())
 
 
-def test_a_first_run_runs_everything_and_a_second_one_the_probe_alone(first_run, reproduced):
+def test_a_first_run_runs_everything_and_a_second_one_only_the_probe(first_run, reproduced):
     printed = first_run.with_suffix(".txt").read_text()
     first = stages_run(printed)
     assert first[0] == "probe", "which checks the params before any work starts"
@@ -52,7 +52,7 @@ def test_a_first_run_runs_everything_and_a_second_one_the_probe_alone(first_run,
     }
 
 
-def test_a_run_by_dvc_alone_leaves_the_metrics_of_its_rows(first_run):
+def test_a_run_leaves_the_metrics_that_follow_from_its_rows(first_run):
     rows = [
         path for path in (first_run / "reports").glob("*/rows.csv") if "claims" not in path.parts
     ]
@@ -62,7 +62,7 @@ def test_a_run_by_dvc_alone_leaves_the_metrics_of_its_rows(first_run):
         assert json_of(path.with_name("metrics.json")) == metrics_of(found, derivation.METRICS)
 
 
-def test_pages_and_results_say_which_data_they_are_of(first_run):
+def test_pages_and_results_name_their_data_set(first_run):
     dataset = "fashion-mnist" if MIRROR else "synthetic"
     for stage in ("fetch", "schedules", "bench_input", *(f"train/{name}" for name in RUNS)):
         conditions = json_of(first_run / "reports" / stage / "conditions.json")
@@ -71,8 +71,8 @@ def test_pages_and_results_say_which_data_they_are_of(first_run):
     assert ("Synthetic data" in index) == (not MIRROR)
 
 
-def test_results_of_ones_own_fail_no_test(first_run, reproduced):
-    """Tests that read results read the committed ones; those that read code and texts, these."""
+def test_a_users_own_results_fail_no_test(first_run, reproduced):
+    """Tests of results read the committed ones; tests of code and texts read the user's."""
     shell(reproduced, "git", "reset", "-q", "HEAD~1")
     changed = shell(reproduced, "git", "diff", "--name-only").split()
     assert {"params.yaml", "reports/README.md", "reports/claims/rows.csv"} <= {*changed}
@@ -93,14 +93,14 @@ def test_results_of_ones_own_fail_no_test(first_run, reproduced):
 BLOCKS = re.compile(r"(?s)```(bash|console|text)\n(.*?)```")
 IN_CONSOLE = re.compile(r"^\$ (.*?)(?:  +#.*)?$", re.MULTILINE)
 BETWEEN_BACKTICKS = re.compile(r"`((?:invoke|dvc|git|python3?) [^`]+)`")
-# these measure for minutes: `first_run` types the first, TASKS and test_tasks.py try the others
+# these take minutes: `first_run` runs the first, TASKS and test_tasks.py the others
 ELSEWHERE = ("invoke smoke", "invoke remeasure --stage fetch", "invoke remeasure --noisy")
 
 
-def test_each_command_that_the_readme_prints_works(reproduced):
-    """As a user types it, in a shell of its own with the environment activated.
+def test_each_command_in_the_readme_works(reproduced):
+    """As a user types it, in a new shell with the environment activated.
 
-    Those that set up an environment are `.ci/run`'s, which also runs the tests by one of them.
+    `.ci/run` tries the commands that set up an environment, and runs the tests by one of them.
     """
     blocks = BLOCKS.findall(README)
     set_up = [text.strip() for kind, text in blocks if kind == "bash"]
@@ -137,12 +137,12 @@ def test_each_command_that_the_readme_prints_works(reproduced):
 
 
 def typed(folder: Path, words: str) -> str:
-    """What a command prints that a user types into a shell, after the environment's activation."""
+    """Return what a command prints in a shell in which the environment was activated."""
     activate = f". {Path(sys.prefix) / 'bin' / 'activate'}"
     return shell(folder, "sh", "-c", f"{activate} && {words}", activated=False)
 
 
-def test_plain_dvc_keeps_what_a_user_put_in_the_place_of_outputs(clone):
+def test_plain_dvc_keeps_files_that_a_user_put_in_place_of_outputs(clone):
     little = {"num_epochs": 1, "train_images": 256, "test_images": 100}
     changes = {f"train.runs.lenet_1gpu.{name}": value for name, value in little.items()}
     edit_params(changes, path=clone / "params.yaml")
@@ -158,7 +158,7 @@ def test_plain_dvc_keeps_what_a_user_put_in_the_place_of_outputs(clone):
 
 
 @pytest.mark.skipif(not MIRROR or "://" in MIRROR, reason="needs the data in a folder")
-def test_plain_dvc_uses_a_users_published_files_and_leaves_them(clone):
+def test_plain_dvc_uses_a_users_copies_of_the_data_and_leaves_them_unchanged(clone):
     raw = clone / "data" / RAW_FOLDER
     raw.mkdir(parents=True)
     for file in FASHION_FILES:
@@ -166,7 +166,7 @@ def test_plain_dvc_uses_a_users_published_files_and_leaves_them(clone):
         (raw / file.path.name).write_bytes(gzip.decompress(packed.read_bytes()))
     before = {path: path.read_bytes() for path in raw.iterdir()}
     for words in (
-        ("exp", "run", "-S", "data.timeout_s=7", "fetch"),  # which checks out with force first
+        ("exp", "run", "-S", "data.timeout_s=7", "fetch"),  # a forced checkout comes first
         ("repro", "--force", "fetch"),
     ):
         command(clone, "dvc", *words)
@@ -221,7 +221,7 @@ SMOKE_RUNS = [step["run"] for step in COMPARE if step.get("name", "").startswith
 
 
 def test_the_workflow_of_a_pull_request_writes_a_comparison(first_run, tmp_path):
-    """Of one that changes no result: its tree is that of the base after its smoke run."""
+    """Here it changes no result: its tree is the base's after a smoke run."""
     folder, summary = tmp_path / "clone", tmp_path / "summary"
     shutil.copytree(first_run, folder, symlinks=True)
     base = shell(folder, "git", "rev-parse", "HEAD").strip()
@@ -240,12 +240,12 @@ def test_the_workflow_of_a_pull_request_writes_a_comparison(first_run, tmp_path)
 
 
 def to_run(folder: Path) -> set[str]:
-    """The stages whose code, params, data or machine DVC finds changed, but the last two."""
+    """Return the stages that DVC finds changed, except the probe and the last two."""
     status = json.loads(command(folder, "dvc", "status", "--json"))
     return status.keys() - {"probe", "claims", "report"}
 
 
-def test_a_stage_runs_again_after_a_change_of_its_code_its_data_or_the_machine(reproduced):
+def test_a_stage_runs_again_if_its_code_its_data_or_the_machine_has_changed(reproduced):
     def after(path: str, edit: Callable[[bytes], bytes]) -> set[str]:
         before = (reproduced / path).read_bytes()
         (reproduced / path).write_bytes(edit(before))
@@ -258,7 +258,7 @@ def test_a_stage_runs_again_after_a_change_of_its_code_its_data_or_the_machine(r
 
     runs = {f"train@{name}" for name in RUNS}
     trains = {*runs, "together", "schedules", "bench_training", "replicas", "convergence"}
-    theory = {"landscapes", "optimizers"}  # by update rules on formulas and the airfoil table
+    theory = {"landscapes", "optimizers"}  # update rules on formulas and the airfoil table
     assert after("stages/schedules/page/figures.py", comment) == set()
     assert after("lab/training/loop.py", comment) == trains
     assert after("lab/optim/update_rules.py", comment) == trains | theory

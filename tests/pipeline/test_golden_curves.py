@@ -1,7 +1,7 @@
-"""Losses of short runs on real images, at rates so low that rounding does not tell in them.
+"""Losses of short runs on real images, at learning rates so low that rounding does not show.
 
-What no other test would see: a schedule that stands still, a step that is too small, images that
-are shifted twice.
+They reveal what no other test would: a schedule that stands still, a step that is too small,
+images that are shifted twice.
 """
 
 import pytest
@@ -29,14 +29,14 @@ RECIPES = {
         "augment": "shift",
     },
 }
-LOSSES = {  # means of three epochs; on other instructions and threads the fourth digit differs
+LOSSES = {  # means of each epoch; the fourth digit depends on the CPU's instructions and threads
     "the notes' LeNet, by SGD": [1.8612, 1.2466, 1.0260],
     "a record's net, by all that its recipe has": [1.9084, 1.2411, 1.1321],
 }
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_the_losses_of_the_first_epochs_are_those_of_the_golden_curve(first_run, name):
+def test_the_losses_of_the_first_epochs_follow_the_golden_curve(first_run, name):
     root = first_run / "data"
     if dataset_name(root) != "fashion-mnist":
         pytest.skip("needs the data")

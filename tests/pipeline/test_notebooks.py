@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom, on code from where their reader says."""
+"""The notebooks run from top to bottom, on a checkout or on the source that a reader names."""
 
 import re
 import tomllib
@@ -31,7 +31,7 @@ def test_neither_outputs_nor_addresses_are_committed(path):
     assert re.findall(r'^(\w+) = ""', first.source, re.MULTILINE) == ["SOURCE", "COMMIT"]
 
 
-def test_the_torch_that_replaces_an_older_one_is_the_oldest_that_is_promised():
+def test_the_torch_that_replaces_an_older_one_is_the_oldest_supported():
     [asked] = [
         re.findall(r"(torch\w*)==(\S+)", cell.source)
         for cell in read(ROOT / "notebooks" / "record.ipynb").cells
@@ -47,7 +47,7 @@ def test_the_torch_that_replaces_an_older_one_is_the_oldest_that_is_promised():
 
 
 def run(notebook, folder):
-    """Run all cells as Jupyter does, in the notebook's folder; a cell that fails raises."""
+    """Run all cells in the notebook's folder, as Jupyter does; raise if one fails."""
     client = NotebookClient(
         notebook, timeout=600, resources={"metadata": {"path": str(folder / "notebooks")}}
     )
@@ -55,7 +55,7 @@ def run(notebook, folder):
 
 
 def fill_in(cell, **values):
-    """Give the names that a cell asks for other values."""
+    """Change the values that a cell assigns to names."""
     for name, value in values.items():
         cell.source, n = re.subn(f"(?m)^{name} = [^ ]*", f"{name} = {value!r}", cell.source)
         assert n == 1, name
@@ -70,7 +70,7 @@ def said(cell):
 
 
 @pytest.mark.slow
-def test_a_record_is_made_shown_and_offered_and_nothing_else_changes(clone):
+def test_a_record_is_made_shown_and_offered_for_download_and_nothing_else_changes(clone):
     write_data(clone / "data", train=600, test=100)
     notebook = read(clone / "notebooks" / "record.ipynb")
     cells = {cell.id: cell for cell in notebook.cells}
@@ -87,7 +87,7 @@ def test_a_record_is_made_shown_and_offered_and_nothing_else_changes(clone):
 
 
 def run_elsewhere(path, folder, **values):
-    """Run the cells up to the first after that which fetches, where there is no checkout."""
+    """Run the cells without a checkout, up to the first code cell after the one that fetches."""
     (folder / "notebooks").mkdir()
     notebook = read(path)
     ids = [cell.id for cell in notebook.cells]
@@ -107,7 +107,7 @@ def run_elsewhere(path, folder, **values):
 @pytest.mark.slow
 @pytest.mark.parametrize("latest", [True, False])
 @each_notebook
-def test_where_there_is_no_checkout_the_source_is_fetched_and_its_commit_said(
+def test_without_a_checkout_the_source_is_fetched_and_its_commit_shown(
     clone, tmp_path, path, latest
 ):
     first = shell(clone, "git", "rev-parse", "HEAD").strip()
@@ -127,7 +127,7 @@ def test_where_there_is_no_checkout_the_source_is_fetched_and_its_commit_said(
     ("source", "said"), [("", "into SOURCE"), ("file:///nowhere", "file:///nowhere")]
 )
 @each_notebook
-def test_without_a_source_that_can_be_fetched_it_stops_and_says_so(tmp_path, path, source, said):
+def test_a_notebook_whose_source_cannot_be_fetched_stops_and_says_so(tmp_path, path, source, said):
     _, after, stopped = run_elsewhere(path, tmp_path, SOURCE=source)
     assert stopped is not None and said in stopped.evalue
     assert after.execution_count is None

@@ -9,7 +9,7 @@ from tests.pipeline.test_architecture import PIPELINE
 
 
 def test_every_key_has_a_comment():
-    """Its meaning and unit, on its line or, of a section, on the line before."""
+    """Meaning and unit, on the key's line or, for a section, on the line before."""
     lines = (COMMITTED / "params.yaml").read_text().splitlines()
     keys = [i for i, line in enumerate(lines) if re.match(r" *[a-z]\w*:( |$)", line)]
     bare = [lines[i] for i in keys if "#" not in lines[i] and not lines[i - 1].startswith("#")]

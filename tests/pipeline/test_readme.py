@@ -1,4 +1,4 @@
-"""The README tells the truth about what can be checked, and so do pins and addresses."""
+"""Checkable facts in the README, the pinned versions, and the project's addresses."""
 
 import re
 import subprocess
@@ -31,7 +31,7 @@ def test_the_table_has_every_question_once_with_its_title_and_sections():
         assert told in ([*PLACES[name].sections], [PLACES[name].sections[i] for i in (0, -1)])
 
 
-def test_what_was_found_is_what_the_report_found():
+def test_the_readmes_findings_are_the_reports():
     bullets = re.findall(r"(?m)^- \*\*.*$", README.split("## What we found\n")[1].split("\n## ")[0])
     found = (COMMITTED / "reports" / "README.md").read_text()
     assert len(bullets) == 3 and all(bullet in found for bullet in bullets)
@@ -39,7 +39,7 @@ def test_what_was_found_is_what_the_report_found():
 
 @pytest.mark.parametrize("page", ["README.md", "reports/README.md"])
 def test_links_lead_to_files(page):
-    places = [(root / page).parent for root in (ROOT, COMMITTED)]  # results may be another run's
+    places = [(root / page).parent for root in (ROOT, COMMITTED)]  # results may be a user's own
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
         assert "://" in target or any((place / target).exists() for place in places), target
 
@@ -54,11 +54,11 @@ PYTHONS = [
 
 PINS = [Requirement(line) for line in (ROOT / "constraints.txt").read_text().splitlines()[1:]]
 LOCKED = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
-ALL = "python_version > '3'"  # the marker of what is locked for every Python
+ALL = "python_version > '3'"  # the marker of packages locked for every Python
 
 
 @pytest.mark.parametrize("python", PYTHONS)
-def test_constraints_pin_everything_that_is_asked_for_and_the_lock_has_these_versions(python):
+def test_constraints_pin_every_dependency_and_the_lock_has_these_versions(python):
     here = {"python_version": python, "python_full_version": f"{python}.0"}
     pins = {
         canonicalize_name(pin.name): next(iter(pin.specifier)).version
@@ -78,7 +78,7 @@ def test_constraints_pin_everything_that_is_asked_for_and_the_lock_has_these_ver
     assert not other, f"`uv lock {' '.join(other)}`"
 
 
-def test_all_files_come_from_pypi_with_their_hashes():
+def test_all_locked_files_come_from_pypi_with_hashes():
     for package in LOCKED:
         if package["name"] == "d2l-lab":
             continue
@@ -88,7 +88,7 @@ def test_all_files_come_from_pypi_with_their_hashes():
             assert file["hash"].startswith("sha256:")
 
 
-def test_what_is_promised_of_pythons_and_torch_is_the_same_everywhere():
+def test_supported_versions_of_python_and_torch_are_the_same_everywhere():
     oldest, newest = PYTHONS[0], PYTHONS[-1]
     assert f"Python {oldest} to {newest}" in README
     ci = (ROOT / ".ci" / "run").read_text()
@@ -113,6 +113,6 @@ def test_no_file_has_an_address_of_the_project():
     assert found.returncode == 1, found.stdout
 
 
-def test_a_citation_names_the_author_that_the_licence_does():
+def test_the_citation_and_the_licence_name_the_same_author():
     [author] = read_yaml(ROOT / "CITATION.cff")["authors"]
     assert author["name"].lower() in (ROOT / "LICENSE").read_text()

@@ -1,4 +1,4 @@
-"""Signals and kills of invoke, DVC and a stage: nothing outlives them; the same command resumes."""
+"""After a signal to invoke, DVC or a stage no process survives, and the same command resumes."""
 
 import contextlib
 import fcntl
@@ -38,7 +38,7 @@ PIPELINE = """
 stages:
   probe: {cmd: python stage.py, deps: [stage.py], outs: [{result.json: {cache: false}}]}
 """
-CASES = {  # who gets which signal: the exit code, and whether the stage ends in good order
+CASES = {  # who gets which signal, the exit code, and whether the stage ends in order
     "a terminal's Ctrl-C": ("terminal", signal.SIGINT, 130, True),
     "a signal to the whole group": ("all", signal.SIGINT, 130, True),
     "an editor's stop button": ("invoke", signal.SIGINT, 130, True),
@@ -66,7 +66,7 @@ def tiny(tmp_path):
 
 @pytest.fixture
 def keyboard():
-    """The end of a terminal's line at which its user sits; `invoke` runs at the other one."""
+    """The two ends of a pseudo-terminal: the user's and that of `invoke`."""
     ends = pty.openpty()
     yield ends
     for end in ends:
@@ -74,13 +74,13 @@ def keyboard():
 
 
 def take_terminal():
-    """Make standard input the terminal from which this session gets its signals."""
+    """Make standard input this session's controlling terminal."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 @pytest.fixture
 def repro(tiny, keyboard):
-    """Starts `invoke repro` in a terminal; what a failed test leaves is killed."""
+    """Start `invoke repro` in a terminal; kill what a failed test leaves running."""
     started = []
 
     def start(*through):
@@ -102,7 +102,7 @@ def repro(tiny, keyboard):
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def test_under_nohup_a_closed_terminal_ends_nothing(tiny, repro):
+def test_under_nohup_a_run_survives_a_closed_terminal(tiny, repro):
     invoke = repro("nohup")
     while not (tiny / "begun").exists():
         assert invoke.poll() is None
@@ -114,7 +114,7 @@ def test_under_nohup_a_closed_terminal_ends_nothing(tiny, repro):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_all_end_and_the_same_command_goes_on(tiny, repro, keyboard, case):
+def test_all_processes_end_and_the_same_command_resumes(tiny, repro, keyboard, case):
     who, number, code, in_order = CASES[case]
     invoke = repro()
     while not (tiny / "begun").exists():

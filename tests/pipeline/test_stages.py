@@ -1,4 +1,4 @@
-"""Each stage's code in a folder that holds its declared deps and no more of the project."""
+"""Each stage imports in a folder that holds only its declared deps."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ for folder in sys.argv[1:]:  # in a process of its own, which has nothing of ano
 
 
 def lay_out(folder: Path, stage: str) -> None:
-    """Put what a stage declares of the code into a folder."""
+    """Copy the code that a stage declares as deps into a folder."""
     for name in ("lab/__init__.py", "stages/__init__.py", f"stages/{stage}/__init__.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
@@ -49,7 +49,7 @@ def test_a_stage_imports_no_more_than_it_declares(tmp_path):
     folders = [
         tmp_path / name
         for name, stage in PIPELINE.items()
-        if "lab" not in stage["deps"] and name != "probe"  # which imports every stage's params
+        if "lab" not in stage["deps"] and name != "probe"  # it imports every stage's params
     ]
     for folder in folders:
         lay_out(folder, folder.name)
@@ -60,9 +60,9 @@ def test_a_stage_imports_no_more_than_it_declares(tmp_path):
 
 
 @pytest.mark.parametrize("stage", ["probe", "fetch", "landscapes", "claims", "report"])
-def test_a_stage_that_needs_no_torch_imports_none(project, stage):
-    """Importing torch takes longer than all that the probe does at each `dvc repro`."""
-    run_it = "main()" if stage == "probe" else "None"  # the others import what they need on top
+def test_a_stage_that_needs_no_torch_does_not_import_it(project, stage):
+    """Importing torch takes longer than everything that the probe does at each `dvc repro`."""
+    run_it = "main()" if stage == "probe" else "None"  # the others import what they need at the top
     program = f"import sys; from stages.{stage}.__main__ import main; {run_it}; print(*sys.modules)"
     imported = python("-c", program).stdout.split()
     assert "lab.core.process" in imported

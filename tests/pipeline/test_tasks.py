@@ -1,4 +1,4 @@
-"""The front door: tasks, what is behind them, and how they end."""
+"""Tasks: what they run, and how they end."""
 
 import io
 import json
@@ -32,11 +32,11 @@ def test_help_is_shown_where_invoke_expects_an_argument(name):
     assert "Options:" in shown
 
 
-def test_a_program_runs_on_the_tasks_interpreter_and_its_code_is_passed_on(monkeypatch, capsys):
+def test_a_task_runs_programs_on_its_interpreter_and_passes_on_the_exit_code(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     tasks._run(C, "python -c 'import sys; print(sys.executable)'")
-    used = Path(capsys.readouterr().out.splitlines()[-1])  # by another of its names, perhaps
+    used = Path(capsys.readouterr().out.splitlines()[-1])  # perhaps under a different name
     assert used.parent == Path(sys.executable).parent
     assert used.samefile(sys.executable)
     with pytest.raises(UnexpectedExit) as end:
@@ -44,7 +44,7 @@ def test_a_program_runs_on_the_tasks_interpreter_and_its_code_is_passed_on(monke
     assert end.value.result.exited == 3
 
 
-def test_a_check_that_fails_keeps_no_other_from_running(monkeypatch):
+def test_a_failing_check_does_not_keep_the_others_from_running(monkeypatch):
     codes = [0, 3, 0, 2, *[0] * len(tasks.CHECKS[4:])]
     left = iter(codes)
     monkeypatch.setattr(tasks, "_run", lambda c, command, warn: next(left))
@@ -57,7 +57,7 @@ def test_a_check_that_fails_keeps_no_other_from_running(monkeypatch):
 
 @pytest.fixture
 def failing_dvc(monkeypatch, tmp_path):
-    """Has DVC end with a code of its own, and a stage with another one if it says so."""
+    """Make DVC end with an exit code, and a stage with its own if it is given."""
 
     def fail(code, stages_code=0):
         def dvc(*words):
@@ -76,7 +76,7 @@ def failing_dvc(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("code", "stages_code", "ends"), [(255, 3, 3), (141, 0, 141), (137, 3, 137)]
 )
-def test_repro_ends_with_the_failed_stages_own_code_or_the_signals(
+def test_repro_ends_with_the_failed_stages_exit_code_or_the_signals(
     failing_dvc, code, stages_code, ends
 ):
     failing_dvc(code, stages_code)
@@ -86,8 +86,8 @@ def test_repro_ends_with_the_failed_stages_own_code_or_the_signals(
 
 
 @pytest.mark.parametrize("call", [tasks.repro, tasks.report])
-def test_what_cannot_be_deleted_ends_with_a_line(monkeypatch, tmp_path, capsys, call):
-    """As in a checkout that is read-only or another user's: here a folder is in its place."""
+def test_a_file_that_cannot_be_deleted_is_reported_in_one_line(monkeypatch, tmp_path, capsys, call):
+    """As in a checkout that is read-only or another user's; here a folder has the file's name."""
     monkeypatch.setattr(tasks, "ROOT", tmp_path)
     monkeypatch.chdir(tmp_path)
     ERROR_FILE.mkdir(parents=True)
@@ -98,8 +98,8 @@ def test_what_cannot_be_deleted_ends_with_a_line(monkeypatch, tmp_path, capsys, 
     assert line.startswith("ERROR: .lab/")
 
 
-def test_where_dvc_itself_failed_the_doctor_looks_in_the_same_environment(failing_dvc, monkeypatch):
-    """DVC, its stages and this get one that they can run in; `invoke doctor` has the user's."""
+def test_if_dvc_itself_fails_the_doctor_runs_in_the_same_environment(failing_dvc, monkeypatch):
+    """DVC, its stages and this doctor get one that works; `invoke doctor` gets the user's."""
     monkeypatch.setenv("SHELL", "/nowhere/fish")
     monkeypatch.setenv("PYTHONWARNINGS", "error")
     seen = []
@@ -118,7 +118,7 @@ def test_where_dvc_itself_failed_the_doctor_looks_in_the_same_environment(failin
     assert seen == [("/nowhere/fish", "error"), ("/bin/sh", None), ("/bin/sh", None)]
 
 
-def test_a_picture_is_looked_for_where_the_user_is():
+def test_a_picture_is_looked_up_in_the_users_folder():
     """The task itself works in the project's folder."""
     here = ROOT / "tests" / "pipeline"
     ended = forked.run("invoke", "predict", "none.png", cwd=here)
@@ -129,7 +129,7 @@ def test_a_picture_is_looked_for_where_the_user_is():
 
 @pytest.fixture
 def two_stages(tmp_path):
-    """A project of two stages, one after the other."""
+    """A project of two stages, the second of which depends on the first."""
     for name in ("tasks.py", ".dvcignore"):
         shutil.copy(ROOT / name, tmp_path)
     shutil.copytree(ROOT / ".dvc", tmp_path / ".dvc", ignore=shutil.ignore_patterns("tmp", "cache"))
@@ -144,7 +144,7 @@ def two_stages(tmp_path):
     return tmp_path
 
 
-NAMELESS = ["unshare", "--user", "--map-user=54321"]  # a user of a container, in no list of users
+NAMELESS = ["unshare", "--user", "--map-user=54321"]  # as in a container: in no list of users
 needs_user = pytest.mark.skipif(
     not shutil.which("unshare")
     or subprocess.run([*NAMELESS, "true"], capture_output=True, check=False).returncode != 0,
@@ -162,7 +162,7 @@ needs_user = pytest.mark.skipif(
     ],
     ids=["no name", "warnings and a shell that runs nothing", "no shell"],
 )
-def test_an_environment_in_which_dvc_cannot_run_is_made_up_for(two_stages, through, environment):
+def test_repro_works_in_an_environment_in_which_dvc_cannot_run(two_stages, through, environment):
     nobody = dict.fromkeys(("LOGNAME", "USER", "LNAME", "USERNAME"), "")
     invoke = ("-m", "invoke", "repro")
     ended = python(*invoke, through=through, cwd=two_stages, **nobody, **environment)
@@ -178,7 +178,7 @@ sys.exit(run(lambda: os.kill(os.getpid(), signal.SIGKILL)))
 
 
 @pytest.mark.slow
-def test_a_stage_that_is_killed_is_said_to_be(two_stages):
+def test_a_killed_stage_is_reported_as_killed(two_stages):
     (two_stages / "killed.py").write_text(KILLED)
     stage = {"cmd": "python killed.py", "deps": ["killed.py"]}
     (two_stages / "dvc.yaml").write_text(json.dumps({"stages": {"one": stage}}))
@@ -190,14 +190,14 @@ def test_a_stage_that_is_killed_is_said_to_be(two_stages):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no such pipes here")
-def test_while_dvc_runs_no_other_stops_it_at_its_next_stage(two_stages):
+def test_a_second_dvc_does_not_stop_the_first_at_its_next_stage(two_stages):
     stages = {"one": {"cmd": "cat pipe > one", "outs": ["one"]}}
     stages["two"] = {"cmd": "cp one two", "deps": ["one"], "outs": ["two"]}
     (two_stages / "dvc.yaml").write_text(json.dumps({"stages": stages}))
     os.mkfifo(two_stages / "pipe")
     command = [sys.executable, "-m", "dvc", "repro"]
     with subprocess.Popen(command, cwd=two_stages, stdout=subprocess.DEVNULL) as first:
-        pipe = (two_stages / "pipe").open("w")  # when its first stage reads
+        pipe = (two_stages / "pipe").open("w")  # opens once the first stage reads
         ended = python("-m", "invoke", "report", cwd=two_stages)
         pipe.close()
     assert (ended.returncode, first.returncode) == (4, 0)
@@ -205,7 +205,7 @@ def test_while_dvc_runs_no_other_stops_it_at_its_next_stage(two_stages):
     assert f"(PID {first.pid}); wait for its end" in line
 
 
-def test_no_task_that_calls_a_function_runs_dry(project):
+def test_a_task_that_calls_a_function_refuses_a_dry_run(project):
     before = (project / "params.yaml").read_bytes()
     ended = python("-m", "invoke", "--dry", "profile", "smoke", cwd=ROOT)
     assert ended.returncode == 2 and "no --dry run" in ended.stderr
@@ -213,14 +213,14 @@ def test_no_task_that_calls_a_function_runs_dry(project):
 
 
 def stages_run(project, *words):
-    """The stages that a task runs in a project."""
+    """Return the stages that a task runs in a project."""
     ended = python("-m", "invoke", *words, cwd=project)
     assert ended.returncode == 0, ended.stderr
     return re.findall("Running stage '(.*?)'", ended.stdout)
 
 
 @pytest.mark.slow
-def test_what_was_disturbed_is_measured_again_and_nothing_else(two_stages):
+def test_only_disturbed_stages_are_measured_again(two_stages):
     stages = {}
     for name, busy in {"one": 1.0, "two": 90.0, "three": 1.0}.items():
         write_json(two_stages / f"{name}.json", {"busy_percent": busy})
@@ -236,7 +236,7 @@ def test_what_was_disturbed_is_measured_again_and_nothing_else(two_stages):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["repro", "report", "compare"])
-def test_where_there_is_no_git_repository_the_command_that_makes_one_is_said(two_stages, task):
+def test_without_a_git_repository_the_error_names_the_command_that_makes_one(two_stages, task):
     """As in a project that was downloaded as a ZIP."""
     shutil.rmtree(two_stages / ".git")
     ended = python("-m", "invoke", task, cwd=two_stages)
@@ -247,8 +247,8 @@ def test_where_there_is_no_git_repository_the_command_that_makes_one_is_said(two
 
 
 @pytest.mark.parametrize("stage", [{}, {"DVC_STAGE": "probe"}])
-def test_another_python_on_path_is_said_in_a_line(stage):
-    """One without the packages, as an environment that is not activated leaves it to DVC."""
+def test_a_python_without_the_packages_is_reported_in_one_line(stage):
+    """DVC finds such a Python on PATH if the environment is not activated."""
     ended = python("-S", "-m", "stages.probe", cwd=ROOT, PYTHONPATH="", **stage)
     assert ended.returncode == 4
     [line] = errors(ended)

@@ -1,4 +1,4 @@
-"""Every message that is written out somewhere has a Chinese one that fills in the same values."""
+"""Every message has a Chinese translation that fills in the same values."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ from tests.helpers import COMMITTED, ROOT
 
 
 def spoken(source: Path) -> set[str]:
-    """The messages of a Python file: what `say` is given, always written out."""
+    """Return the messages that a Python file passes to `say`, always as literals."""
     calls = [node for node in ast.walk(ast.parse(source.read_text())) if isinstance(node, ast.Call)]
     said = [call.args for call in calls if getattr(call.func, "id", "") == "say"]
     assert all(isinstance(message, ast.Constant) for [message] in said), source
@@ -34,7 +34,7 @@ def test_every_message_has_a_translation():
     assert not missing, "write their Chinese into a words.yaml: " + "\n".join(missing)
 
 
-def test_a_translation_fills_in_what_the_message_does():
+def test_a_translation_has_the_placeholders_and_tags_of_its_message():
     for english, chinese in catalogue().items():
         names = [
             {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}

@@ -1,4 +1,4 @@
-"""The simulation, built once for all workers; what runs within it is collected there alone."""
+"""The simulation, built once for all workers; `inside` is collected only within it."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ collect_ignore = [] if os.environ.get("SIMULATED_GPUS") else ["inside"]
 
 @pytest.fixture(scope="session")
 def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of all workers of this run."""
+    """A folder that all workers of this run share."""
     own = tmp_path_factory.getbasetemp()
     return own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own
 
@@ -36,7 +36,7 @@ def built(shared_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def folder_of(shared_folder: Path) -> Callable[[int], Path]:
-    """folder_of(gpus): where the stages of a machine with so many GPUs run, for all tests."""
+    """folder_of(gpus): where all tests run stages on a machine with that many GPUs."""
     from tests.simulated_gpus.machines import prepare
 
     def folder(gpus: int) -> Path:
@@ -51,7 +51,7 @@ def folder_of(shared_folder: Path) -> Callable[[int], Path]:
 
 @pytest.fixture(scope="session")
 def measured(built: Path, folder_of: Callable[[int], Path]) -> Callable[[str, int], list[Any]]:
-    """measured(words, gpus): the notes of `python -m stages.WORDS`, which runs once there."""
+    """measured(words, gpus): the notes of `python -m stages.WORDS`, which runs only once."""
     from tests.simulated_gpus.machines import RECORDS
     from tests.simulated_gpus.simulation import Machine, read_notes
 

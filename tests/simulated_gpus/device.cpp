@@ -1,4 +1,4 @@
-// CUDA devices without a GPU: what torch asks of a build for GPUs, and what Python calls.
+// CUDA devices without a GPU: the interfaces of torch's CUDA build, and functions for Python.
 #include "kernels.h"
 
 #include <ATen/detail/CUDAHooksInterface.h>
@@ -10,13 +10,13 @@
 
 namespace simulated {
 
-// Devices, streams and events, as torch asks for them
+// Devices, streams and events, behind torch's interface
 
 struct Event {
   Clock clock;
   bool timing = false;
   double at = 0;
-  bool asked_for = false;  // by `query`, which must not be asked in vain forever
+  bool asked_for = false;  // by `query`; the next query waits, so that polling ends
   std::shared_ptr<Graph> graph;
 };
 
@@ -177,7 +177,7 @@ struct CUDAHooks final : at::CUDAHooksInterface {
   const at::Generator& getDefaultGenerator(c10::DeviceIndex device) const override {
     return default_generator(device < 0 ? current : device);
   }
-  // the first that is asked for of a device is its default one, which Python has to wrap
+  // a device's first generator is its default one, which Python has to wrap
   at::Generator getNewGenerator(c10::DeviceIndex device) const override {
     static std::set<int> had;
     int index = device < 0 ? current : device;
@@ -211,7 +211,7 @@ void replay(const std::shared_ptr<Graph>& graph) {
   for (auto& each : graph->tasks) each();
 }
 
-// What only looks at times
+// Timers
 
 struct Profiler final : torch::profiler::impl::ProfilerStubs {
   using Time = torch::profiler::impl::ProfilerVoidEventStub;
@@ -254,7 +254,7 @@ using simulated::CUDAHooks;  // the name by which torch looks for it
 REGISTER_CUDA_HOOKS(CUDAHooks)
 }  // namespace at
 
-// What Python calls, by ctypes: an error is a text that it raises, or nothing.
+// Functions that Python calls by ctypes. Some return an error's text, for Python to raise, or null.
 
 using namespace simulated;
 

@@ -1,9 +1,8 @@
 // Kernels for torch's CUDA key that compute on the processor.
 //
-// torch's build for processors dispatches operators to CUDA as any build does, and has no kernels
-// there. One boxed kernel serves nearly all of them: it looks at the devices of the arguments,
-// calls the operator's CPU kernel on the same memory, and says that what comes out lies on the
-// device.
+// torch's CPU build dispatches operators to the CUDA key as any build does, but has no kernels
+// there. One boxed kernel serves nearly all operators: it checks the devices of the arguments,
+// calls the operator's CPU kernel on the same memory, and marks the results as on the device.
 #pragma once
 
 #include "memory.h"
@@ -14,11 +13,11 @@
 
 namespace simulated {
 
-// Work of a stream
+// Work on a stream
 
 using Tensors = std::vector<at::Tensor>;
 
-// Have memory from outside a capture put back at its end, and looked for at each replay.
+// Note memory from outside a capture, to restore it at the end and look for it at each replay.
 void remember(const Tensors& tensors, bool written) {
   for (const auto& tensor : tensors) {
     auto* block = block_of(tensor);
@@ -32,7 +31,7 @@ void remember(const Tensors& tensors, bool written) {
   }
 }
 
-// Do work on a device's current stream: now, and in a capture again at each replay.
+// Queue work that the caller does on a device's current stream; in a capture, keep it for replays.
 void perform(int device, const std::string& name, const Tensors& reads, const Tensors& writes,
              const std::function<void()>& work) {
   touch(device);
@@ -64,7 +63,7 @@ struct GeneratorOf final : c10::GeneratorImpl {
         inner(std::move(inner)) {}
   at::Generator inner;
   uint64_t given = 0;
-  void set_current_seed(uint64_t seed) override {  // a GPU's numbers are others than a CPU's
+  void set_current_seed(uint64_t seed) override {  // a GPU draws other numbers than a CPU
     given = seed;
     inner.set_current_seed(~seed);
   }
@@ -90,7 +89,7 @@ at::Generator& default_generator(int device) {
   return made[device];
 }
 
-// What waits for the device, since its result's size or value is needed by the host.
+// Operators that wait for the device, since the host needs their result's size or value.
 const std::set<std::string> kWaiting{"aten::_local_scalar_dense",
                                      "aten::nonzero",
                                      "aten::masked_select",
@@ -176,7 +175,7 @@ void any_operator(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit
   auto off_device = [](const at::Tensor& tensor) { return !tensor.is_cuda(); };
   reads.erase(std::remove_if(reads.begin(), reads.end(), off_device), reads.end());
 
-  torch::jit::Stack results = arguments;  // what the kernel pops, and pushes
+  torch::jit::Stack results = arguments;  // the kernel pops these and pushes its results
   auto outputs = std::make_shared<Tensors>();
   perform(aliases.device, name, reads, writes, [=] {
     torch::jit::Stack again = arguments;
@@ -201,9 +200,9 @@ void any_operator(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit
     }));
 }
 
-// Operators that have no CPU kernel to call on the same memory
+// Operators without a CPU kernel to call on the same memory
 
-struct OnDevice {  // the current device while it lives
+struct OnDevice {  // sets the current device while it lives
   explicit OnDevice(int device) : before(current) { current = device; }
   ~OnDevice() { current = before; }
   int before;
@@ -266,7 +265,7 @@ void record_stream(at::Tensor& self, at::Stream stream) {
 }
 
 void between_devices(const at::Tensor& self, const at::Tensor& src) {
-  // the copy runs on the source's stream, which waits for the target's, which goes on after it
+  // the copy runs on the source's stream, after the target's, which then waits for the copy
   Lane from = lane_of(src.get_device()), to = lane_of(self.get_device());
   Locked locked;
   if (self.get_device() != src.get_device()) ++crossed[{src.get_device(), self.get_device()}];
@@ -293,7 +292,7 @@ void to_device(const at::Tensor& self, const at::Tensor& src, bool non_blocking)
   work();
   if (waits) {
     wait_for_stream(device);
-  } else if (!capture) {  // the host must leave the source as it is for now
+  } else if (!capture) {  // the host must not change the source yet
     Lane lane = lane_of(device);
     late.push_back({lane, asked[lane], [given = src.clone(), src] {
                       if (!at::equal(given, src))
@@ -353,16 +352,16 @@ TORCH_LIBRARY_IMPL(aten, CUDA, m) {
   m.impl("set_.source_Tensor", &at::native::set_tensor_);
   m.impl("record_stream", record_stream);
   m.impl("copy_", copy_);
-  // these choose a library by the device, before any kernel is called
+  // these choose a library by the device before they call a kernel
   for (const char* name : {"convolution", "convolution_backward", "convolution_overrideable"})
     m.impl(name, torch::CppFunction::makeFromBoxedFunction<&any_operator>());
 }
 
-// NCCL: gloo, on the same memory
+// NCCL's collectives are gloo's, on the same memory
 
 void register_collectives() {
-  struct Silent
-      : c10::WarningHandler {  // that torch's own kernels, which want NCCL, are overridden
+  // torch warns that its own kernels, which need NCCL, are overridden
+  struct Silent : c10::WarningHandler {
     void process(const c10::Warning&) override {}
   } silent;
   c10::WarningUtils::WarningHandlerGuard guard(&silent);

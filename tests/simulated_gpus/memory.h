@@ -1,5 +1,4 @@
-// The memory of simulated GPUs: blocks that the processor's own memory holds, and tensors over
-// them.
+// The memory of simulated GPUs: blocks of the host's memory, and tensors over them.
 #pragma once
 
 #include "streams.h"
@@ -14,17 +13,17 @@
 namespace simulated {
 
 constexpr int kMostDevices = 16;
-constexpr int kStreams = 32;    // of a device, which torch hands out in turns
-constexpr int kGarbage = 0xFF;  // bytes of memory that nobody has written to: NaN, or -1
+constexpr int kStreams = 32;    // per device; torch hands them out in rotation
+constexpr int kGarbage = 0xFF;  // each byte of memory never written to: NaN, or -1
 
 int num_devices = 0;
 size_t device_bytes = 0;
 size_t used[kMostDevices], peak[kMostDevices];
 bool has_context[kMostDevices];
-std::set<std::pair<int, std::string>> loaded;     // kernels, which CUDA loads at their first call
+std::set<std::pair<int, std::string>> loaded;     // kernels: CUDA loads each on its first call
 std::map<int64_t, std::unique_ptr<Block>> pools;  // of graphs: memory that their replays share
 std::map<const char*, size_t> pinned;
-std::map<std::pair<int, int>, int> crossed;  // copies, from one device to another
+std::map<std::pair<int, int>, int> crossed;  // copies from one device to another
 
 thread_local int current = 0;
 thread_local int64_t current_stream[kMostDevices];
@@ -133,7 +132,7 @@ at::Tensor over(const c10::Storage& storage, c10::DispatchKey key, const at::Ten
   return made;
 }
 
-// The tensors of a call, as CPU tensors over the same memory, and back.
+// Maps the tensors of a call to CPU tensors over the same memory, and back.
 struct Aliases {
   int device = -1;
   std::vector<std::pair<at::Tensor, at::Tensor>> pairs;  // on the device, on the CPU
@@ -155,7 +154,7 @@ struct Aliases {
     return alias;
   }
 
-  // A kernel may have given an `out` other sizes, or other memory.
+  // A kernel may have resized or reallocated an `out`.
   void take_over_sizes() {
     for (auto& [tensor, alias] : pairs) {
       auto& memory = alias.storage();

@@ -1,4 +1,4 @@
-"""Commands on a machine with simulated GPUs, and what the simulation noted of them."""
+"""Run commands on a machine with simulated GPUs, and read the simulation's notes."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import torch
 
 from tests.helpers import ROOT
 
-# Sizes for GPUs that would take a processor minutes
+# The sizes for GPUs would take a CPU minutes
 SMALLER = {
     "stages.bench_hardware.measure.roofline": {"GPU_BATCH_SIZE": 1},
     "lab.timing.rates": {
@@ -30,12 +30,12 @@ TIMEOUT_S = 300
 
 @dataclass(frozen=True)
 class Note:
-    """What the simulation saw in a process.
+    """An event that the simulation noted in a process.
 
     Attributes:
         kind: `clock`, a clock read while work was pending; `race`, a missing wait; `context`, a
             device used for the first time; `first`, a kernel's first call on a device.
-        stack: lines of the project that led there, "path:line function", the innermost first.
+        stack: lines of the project that led there, "path:line function", innermost first.
     """
 
     kind: str
@@ -44,7 +44,7 @@ class Note:
 
     @property
     def place(self) -> str:
-        """The project's innermost file and function, behind its clock."""
+        """The project's innermost file and function, other than its clock."""
         own = [line for line in self.stack if line.startswith(("lab/", "stages/"))]
         own = [line for line in own if not line.startswith("lab/timing/clock.py")]
         path, _, function = own[0].partition(" ") if own else ("", "", "")
@@ -52,7 +52,7 @@ class Note:
 
 
 def missing() -> str:
-    """What the simulation lacks here, or nothing."""
+    """Return what the simulation needs and lacks here, or an empty string."""
     if sys.platform != "linux":
         return "Linux"
     if torch.version.cuda or torch.version.hip:
@@ -61,7 +61,7 @@ def missing() -> str:
 
 
 def build(folder: Path) -> None:
-    """Compile the devices, and the empty libraries of a driver, into a folder."""
+    """Compile the devices, and an empty driver library, into a folder."""
     compile_ = [COMPILER, "-std=c++20", "-O1", "-shared", "-fPIC"]
     torch_ = [
         f"-I{TORCH}/include",
@@ -79,10 +79,11 @@ def build(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine with simulated GPUs, whose libraries lie in `built`.
+    """A machine with simulated GPUs.
 
     Attributes:
-        mib: what other processes have left of the memory of each.
+        built: folder of the simulation's libraries.
+        mib: memory of each GPU that other processes have left free.
     """
 
     built: Path
@@ -90,7 +91,7 @@ class Machine:
     mib: float = 8192
 
     def environment(self, notes: Path) -> dict[str, str]:
-        """What a process finds that is to have the GPUs, and to leave its notes in a folder."""
+        """Return the environment of a process that has the GPUs and writes notes into a folder."""
         return os.environ | {
             "PYTHONPATH": os.pathsep.join([str(HERE / "site"), str(ROOT)]),
             "PATH": os.pathsep.join([str(self.built), os.environ["PATH"]]),
@@ -100,13 +101,13 @@ class Machine:
             "SIMULATED_GPUS_LIBRARY": str(self.built / "libsimulated.so"),
             "SIMULATED_GPUS_NOTES": str(notes),
             "SIMULATED_GPUS_CONSTANTS": json.dumps(SMALLER),
-            "TORCHDYNAMO_DISABLE": "1",  # inductor would make kernels for a GPU
+            "TORCHDYNAMO_DISABLE": "1",  # inductor would generate kernels for a GPU
         }
 
     def run(
         self, folder: Path, notes: Path, *words: str
     ) -> tuple[subprocess.CompletedProcess[str], list[Note]]:
-        """Run a module in a folder; what is noted of it goes into another."""
+        """Run a module in a folder; return its result and its notes, written into `notes`."""
         notes.mkdir(parents=True)
         ended = subprocess.run(
             [sys.executable, "-m", *words],
@@ -121,7 +122,7 @@ class Machine:
 
 
 def read_notes(folder: Path) -> list[Note]:
-    """The notes of all processes."""
+    """Return the notes of all processes."""
     lines = [line for path in sorted(folder.glob("*.jsonl")) for line in path.open()]
     return [
         Note(found["kind"], found["what"], tuple(found["stack"]))
@@ -130,5 +131,5 @@ def read_notes(folder: Path) -> list[Note]:
 
 
 def places(notes: Sequence[Note], kind: str) -> set[str]:
-    """Where notes of a kind were taken."""
+    """Return the places of all notes of a kind."""
     return {note.place for note in notes if note.kind == kind}

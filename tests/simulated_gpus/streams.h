@@ -1,9 +1,9 @@
-// The order of a simulated GPU's work, kept by vector clocks.
+// The order of a simulated GPU's work, tracked by vector clocks.
 //
-// Work is done at once, when it is asked for. What is kept is what a real GPU might still be busy
-// with: each stream counts what it was asked for, and knows up to which count it, or the host, has
-// waited for each other stream. Memory knows who wrote and read it last. So a missing wait shows,
-// whoever would have won the race.
+// Work runs immediately. The clocks tell what a real GPU might still be busy with: each stream
+// counts its tasks, and it and the host know up to which task they have waited for each other
+// stream. Memory knows its last writer and its readers since. So a missing wait shows, whoever
+// would have won the race.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -26,18 +26,17 @@ void PyEval_RestoreThread(void*);
 namespace simulated {
 
 using Lane = std::pair<int, int64_t>;  // a stream: its device and its number there
-using Clock =
-    std::map<Lane, uint64_t>;  // of each stream, how many of its tasks are known to be done
+using Clock = std::map<Lane, uint64_t>;  // how many tasks of each stream are known to be done
 
-// Tell Python: a kind of note ("race", "context", "first"), and what it says.
+// Report a note to Python: its kind ("race", "context", "first") and its text.
 inline void (*tell)(const char* kind, const char* what) = nullptr;
 
 inline std::recursive_mutex lock;
 inline thread_local int depth = 0;
 inline thread_local std::vector<std::pair<std::string, std::string>> untold;
 
-// All of this file's state is this thread's while one lives. Notes are told afterwards: Python's
-// own lock may be another thread's, which waits for this one.
+// While one lives, its thread owns all of this file's state. Notes are reported afterwards: the
+// thread that holds the GIL may be waiting for this lock.
 struct Locked {
   Locked() {
     if (!lock.try_lock()) wait();
@@ -53,7 +52,7 @@ struct Locked {
   Locked(const Locked&) = delete;
 
  private:
-  // Whoever has the lock may want Python's: to give back a tensor that Python knows.
+  // Release the GIL: the lock's owner may need it to free a tensor that Python knows.
   static void wait() {
     void* python = PyGILState_Check() ? PyEval_SaveThread() : nullptr;
     lock.lock();
@@ -72,7 +71,7 @@ struct Block {
   int device;
   size_t bytes;
   Lane made_on;
-  c10::Storage owner;  // what holds the bytes
+  c10::Storage owner;  // holds the bytes
   std::pair<Lane, uint64_t> written{};
   Clock read;
   std::set<Lane> recorded;  // by record_stream
@@ -85,7 +84,7 @@ struct Task {
   std::vector<Block*> reads, writes;
 };
 
-// A graph while it is captured, and afterwards.
+// A graph, during its capture and afterwards.
 struct Graph {
   int64_t id = 0, pool = 0;
   std::set<Lane> lanes;  // that take part in the capture
@@ -96,13 +95,13 @@ struct Graph {
   std::set<c10::StorageImpl*> outside_written;
 };
 
-struct Late {  // what a copy brings once its stream has got that far
+struct Late {  // a copy that arrives once the host knows that its stream has got that far
   Lane lane;
   uint64_t count;
   std::function<void()> arrive;
 };
 
-inline std::map<Lane, uint64_t> asked;  // tasks of each stream
+inline std::map<Lane, uint64_t> asked;  // number of tasks of each stream
 inline std::map<Lane, Clock> seen;
 inline Clock host;
 inline uint64_t waits = 0;  // of the host
@@ -119,7 +118,7 @@ inline void merge(Clock& into, const Clock& from) {
 
 inline bool capturing(const Lane& lane) { return capture && capture->lanes.count(lane); }
 
-// What a stream has done and waited for, as an event that is recorded on it holds it.
+// What a stream has done and waited for: the clock of an event recorded on it.
 inline Clock reached(const Lane& lane) {
   Clock clock = seen[lane];
   clock[lane] = asked[lane];
@@ -148,7 +147,7 @@ inline bool knows(const Lane& lane, const std::pair<Lane, uint64_t>& task) {
 }
 
 inline uint64_t begin(const Task& task) {
-  // the host hands a task over when it has waited for all that it has waited for
+  // the task comes after everything that the host has waited for
   merge(seen[task.lane], host);
   uint64_t count = ++asked[task.lane];
   auto race = [&](const Lane& other, const char* what) {
@@ -172,7 +171,7 @@ inline uint64_t begin(const Task& task) {
 
 inline std::map<Lane, std::vector<std::pair<Lane, uint64_t>>> given_back;  // uses of freed memory
 
-// Memory of a stream that is freed goes to the next who asks there, whoever else still uses it.
+// Freed memory goes to the next allocation on its stream, even if other streams still use it.
 inline void give_back(const Block& block) {
   auto& uses = given_back[block.made_on];
   auto add = [&](const Lane& lane, uint64_t count) {
@@ -190,7 +189,7 @@ inline void check_reused(const Lane& lane) {
       note("race", named(lane) + " is given memory that is still in use on " + named(use.first));
 }
 
-// How many tasks the host has not waited for.
+// The number of tasks that the host has not waited for.
 inline uint64_t pending() {
   uint64_t count = 0;
   for (const auto& [lane, tasks] : asked) count += tasks - std::min(tasks, host[lane]);

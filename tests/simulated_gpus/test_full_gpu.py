@@ -1,4 +1,4 @@
-"""A GPU whose memory others have: one line and exit code 8, from every kind of process."""
+"""A GPU full of others' memory: one line and exit code 8, from every kind of process."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ IN = {  # by stage, where its work is done
 
 
 @pytest.mark.parametrize("words", IN, ids=lambda words: f"{words}: {IN[words]}")
-def test_a_full_gpu_is_one_line(built: Path, tmp_path: Path, words: str):
+def test_a_full_gpu_is_reported_in_one_line(built: Path, tmp_path: Path, words: str):
     work = tmp_path / "work"
     prepare(work, gpus=2)
     run = {"num_gpus": 2, "strategy": words.split()[-1]}

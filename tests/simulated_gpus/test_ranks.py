@@ -1,4 +1,4 @@
-"""Runs of several processes, each with a GPU of its own or a share of one."""
+"""Training in several processes, each with its own GPU or a share of one."""
 
 from collections import Counter
 from pathlib import Path
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="session")
 def trained(built: Path, tmp_path_factory: pytest.TempPathFactory):
-    """trained(gpus, **recipe): the bytes of the weights, and the kind of devices, of a run."""
+    """trained(gpus, **recipe): the bytes of a run's weights, and its output."""
 
     def train(gpus: int, **recipe: object) -> tuple[bytes, str]:
         folder = tmp_path_factory.mktemp("run")
@@ -41,7 +41,7 @@ def test_shards_learn_the_same_in_four_processes_as_in_one(trained):
         assert together == alone
 
 
-def test_two_processes_learn_what_two_replicas_of_one_do(trained):
+def test_two_processes_learn_the_same_as_two_replicas_in_one(trained):
     replicas, _ = trained(2, num_gpus=2)
     processes, said = trained(2, num_gpus=2, strategy="ddp")
     assert "2 x cuda," in said

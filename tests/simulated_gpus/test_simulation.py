@@ -1,4 +1,4 @@
-"""What runs within the simulation: its own tests, the project's on GPUs, and those marked `gpu`."""
+"""Tests within the simulation: its own, the project's on GPUs, and those marked `gpu`."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from tests.simulated_gpus.simulation import HERE, Machine
 
 pytestmark = pytest.mark.slow
 
-TIMED = "test_a_stream_keeps_the_order"  # of which races decide, and there are none
+TIMED = "test_a_stream_keeps_the_order"  # needs real races, which are not simulated
 MARKED = [str(path) for path in ROOT.glob("tests/*/*/test_*.py") if "mark.gpu" in path.read_text()]
 
 
@@ -23,7 +23,7 @@ MARKED = [str(path) for path in ROOT.glob("tests/*/*/test_*.py") if "mark.gpu" i
     ],
     ids=["devices", "project", "training", "marked gpu"],
 )
-def test_all_pass_within(built: Path, tmp_path: Path, gpus: int, words: list[str]):
+def test_all_pass_within_the_simulation(built: Path, tmp_path: Path, gpus: int, words: list[str]):
     pytest_ = ("pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
     ended, _ = Machine(built, gpus).run(ROOT, tmp_path / "notes", *pytest_, *words)
     assert ended.returncode == 0, ended.stdout[-6000:] + ended.stderr[-2000:]

@@ -1,4 +1,4 @@
-"""Each stage that has code for GPUs: it waits for what it times, and for what it reads."""
+"""Each stage with code for GPUs waits for what it times and for what it reads."""
 
 import pytest
 
@@ -13,11 +13,11 @@ CLOCKS_THAT_DO_NOT_WAIT = {
     "stages/bench_overlap/measure/overlap.py measure_return": "when a copy's call returns",
     "stages/bench_parallel/measure/two_devices.py measure_waits": "each wait awaits other GPUs",
 }
-# What is a race on purpose: claim B4's control, on another stream without an event
+# An intentional race: claim B4's control, on another stream without an event
 CONTROLS = {"stages/bench_async/measure/back_end.py x_times_y_plus_2"}
 
-# With how many GPUs: two for all, and others where the code goes other ways. Of its four `scaling`
-# also takes two.
+# Numbers of GPUs: two, and others where the code then takes other branches. `scaling` uses two of
+# its four as well.
 STAGES = {
     "bench_async": (1, 2),
     "bench_compile": (2,),

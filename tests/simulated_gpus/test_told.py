@@ -1,4 +1,4 @@
-"""What a reader with two GPUs gets to see, and what a visit brings back from there."""
+"""What a reader with two GPUs sees, and what a visit brings back from such a machine."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ ON_TWO = [stage for stage, gpus in STAGES.items() if 2 in gpus]
 
 
 def draw(work: Path) -> Path:
-    """Judge the claims and draw the report, as if nothing else had run beside the stages."""
+    """Judge the claims and draw the report, as if nothing else had run during the stages."""
     for path in work.glob(f"reports/*/{CONDITIONS}"):
         quiet = {"busy_percent": 0.0, "disturbed": None}
         conditions = {key: quiet.get(key, value) for key, value in read_json(path).items()}
@@ -40,7 +40,7 @@ def draw(work: Path) -> Path:
     return work / "reports"
 
 
-def test_pages_of_gpus_are_whole_and_the_same_in_both_languages(measured, folder_of, tmp_path):
+def test_pages_of_gpus_are_complete_and_the_same_in_both_languages(measured, folder_of, tmp_path):
     for stage in ON_TWO:
         measured(stage, 2)
     measured("scaling", 4)
@@ -61,7 +61,7 @@ def test_pages_of_gpus_are_whole_and_the_same_in_both_languages(measured, folder
         assert only == set(), stage
         assert len(english.figures) == len(chinese.figures), stage
         answer, _, _ = english.visible.partition("Every statement")
-        # times mean nothing here, and by them a GPU's work may not outlast its launch
+        # times mean nothing here: by them a GPU's work may not outlast its launch
         if "needs larger sizes on this GPU" not in answer:
             assert answer.count(" ") > 100, f"{stage} has no answer"
         assert "Without a GPU" not in answer, stage
@@ -82,7 +82,7 @@ sys.exit(run(lambda: record("server", "smoke", 600, parts)))
 """
 
 
-def test_a_visit_brings_back_what_the_gpus_did(built, tmp_path):
+def test_a_visit_brings_back_the_results_of_the_gpus(built, tmp_path):
     work = tmp_path / "work"
     prepare(work, gpus=2)
     (work / "visit.py").write_text(VISIT)

@@ -1,4 +1,4 @@
-"""The simulation itself: what CUDA refuses is refused, what is late is late, misses are noted."""
+"""The simulation refuses what CUDA refuses, delays what CUDA delays, and notes missing waits."""
 
 import os
 import sys
@@ -15,13 +15,13 @@ GPU, OTHER = torch.device("cuda:0"), torch.device("cuda:1")
 
 @pytest.fixture(autouse=True)
 def quiet():
-    """Nothing is pending, and nothing noted, when a test begins."""
+    """A test begins without pending work and without notes."""
     for device in (GPU, OTHER):
         torch.ones(1, device=device)
         torch.cuda.synchronize(device)
     notes.clear()
     yield
-    torch.cuda.set_stream(torch.cuda.default_stream(GPU))  # a capture that fails leaves its own
+    torch.cuda.set_stream(torch.cuda.default_stream(GPU))  # a failed capture leaves its own set
 
 
 def noted(kind):
@@ -45,7 +45,7 @@ def test_devices_are_not_mixed():
 
 
 @pytest.mark.parametrize("layer", [torch.nn.Linear(4, 2), torch.nn.Conv2d(1, 2, 3)])
-def test_results_and_gradients_are_those_of_the_cpu_and_lie_on_the_device(layer):
+def test_results_and_gradients_equal_the_cpus_and_lie_on_the_device(layer):
     X = torch.rand(5, 4) if isinstance(layer, torch.nn.Linear) else torch.rand(5, 1, 6, 6)
     there = type(layer)(*(4, 2) if X.dim() == 2 else (1, 2, 3)).to(OTHER)
     there.load_state_dict(layer.state_dict())
@@ -72,7 +72,7 @@ def test_views_share_memory():
     assert x.tolist() == [[0, 2, 0], [0, 1, 0]]
 
 
-def test_current_device_and_stream_are_a_threads_own():
+def test_each_thread_has_its_own_current_device_and_stream():
     found = []
     with torch.cuda.device(OTHER), torch.cuda.stream(torch.cuda.Stream(OTHER)) as _:
         here = torch.cuda.current_device(), torch.cuda.current_stream().stream_id
@@ -118,7 +118,7 @@ def test_pinned_memory_may_not_change_while_it_is_copied():
     assert there.is_cuda
 
 
-def test_the_clock_is_read_while_work_is_pending():
+def test_reading_the_clock_while_work_is_pending_is_noted():
     x = torch.ones(4, device=OTHER)
     time.perf_counter()
     torch.cuda.synchronize(GPU)
@@ -138,7 +138,7 @@ def test_the_first_use_of_a_device_and_of_a_kernel_is_noted_once():
     assert noted("context") == [], "both devices are in use already"
 
 
-def test_events_tell_no_time_before_they_are_reached_or_without_timing():
+def test_events_measure_no_time_before_they_are_reached_or_without_timing():
     start, end, untimed = (torch.cuda.Event(enable_timing=timing) for timing in (True, True, False))
     start.record()
     x = torch.ones(4, device=GPU)
@@ -154,7 +154,7 @@ def test_events_tell_no_time_before_they_are_reached_or_without_timing():
     assert x.is_cuda
 
 
-def test_a_query_is_true_in_the_end():
+def test_a_query_eventually_returns_true():
     x = torch.ones(4, device=GPU)
     event = torch.cuda.current_stream().record_event()
     assert not event.query()
@@ -173,13 +173,13 @@ def test_a_missing_wait_between_streams_is_a_race(waits):
     if waits:
         torch.cuda.current_stream(GPU).wait_stream(side)
     y = x + 1
-    # of the product, which reads and writes what is not there yet, and of the sum
+    # two by the product, which reads and writes too early, and one by the sum
     assert len(noted("race")) == (0 if waits else 3)
     assert y.is_cuda
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_memory_that_another_stream_uses_is_not_given_away(kept):
+def test_reusing_memory_that_another_stream_uses_is_a_race_unless_it_was_recorded(kept):
     side = torch.cuda.Stream(GPU)
     x = torch.ones(4, device=GPU)
     side.wait_stream(torch.cuda.current_stream(GPU))
@@ -252,14 +252,14 @@ def test_a_graph_computes_when_it_is_replayed():
     ],
     ids=["item", "copy to pageable memory", "synchronize", "copy from pageable memory"],
 )
-def test_a_capture_waits_for_nothing(forbidden):
+def test_a_capture_refuses_to_wait(forbidden):
     x = torch.ones(3, device=GPU)
     with pytest.raises(RuntimeError, match="capturing"):
         graph_of(lambda: forbidden(x))
     assert x.tolist() == [1, 1, 1]
 
 
-def test_a_graph_needs_what_it_was_captured_with():
+def test_a_graph_that_uses_freed_memory_is_a_race():
     x = torch.ones(3, device=GPU)
     graph, _ = graph_of(lambda y=x: y + 1)
     graph_of.__defaults__ = (None,)
@@ -268,7 +268,7 @@ def test_a_graph_needs_what_it_was_captured_with():
     assert noted("race") == ["a graph uses memory that was freed after it had been captured"]
 
 
-def test_graphs_of_one_pool_do_not_run_at_once():
+def test_graphs_of_one_pool_must_not_run_concurrently():
     pool, x = torch.cuda.graph_pool_handle(), torch.ones(3, device=GPU)
     (first, _), (second, _) = (graph_of(lambda: x + 1, pool) for _ in range(2))
     first.replay()
@@ -279,14 +279,14 @@ def test_graphs_of_one_pool_do_not_run_at_once():
     assert noted("race")
 
 
-def test_a_pool_is_one_devices():
+def test_a_pool_belongs_to_one_device():
     with torch.cuda.device(OTHER):
         pool = torch.cuda.graph_pool_handle()
     with pytest.raises(RuntimeError, match="pool"):
         graph_of(lambda: torch.ones(3, device=GPU), pool)
 
 
-def test_a_full_device_says_so_as_cuda_does():
+def test_a_full_device_raises_the_error_that_cuda_raises():
     total = torch.cuda.get_device_properties(GPU).total_memory
     with pytest.raises(torch.OutOfMemoryError, match=r"^CUDA out of memory\. Tried to allocate"):
         torch.empty(total + 1, dtype=torch.uint8, device=GPU)
@@ -298,7 +298,7 @@ def test_a_full_device_says_so_as_cuda_does():
     assert torch.cuda.memory_allocated(GPU) == before
 
 
-def test_a_process_that_was_forked_cannot_use_what_its_parent_did():
+def test_a_forked_process_cannot_use_gpus_that_its_parent_used():
     torch.ones(1, device=GPU)
     if (child := os.fork()) == 0:
         try:
@@ -309,7 +309,7 @@ def test_a_process_that_was_forked_cannot_use_what_its_parent_did():
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
-def test_a_copy_of_a_net_lies_where_the_net_does():
+def test_a_copy_of_a_net_lies_on_the_nets_device():
     import copy
 
     net = torch.nn.Linear(2, 2).to(OTHER)
@@ -319,8 +319,8 @@ def test_a_copy_of_a_net_lies_where_the_net_does():
     assert torch.equal(twin.weight, net.weight)
 
 
-def test_threads_do_not_wait_for_each_other_forever():
-    """One may hold Python's lock, and another the simulation's."""
+def test_threads_do_not_deadlock():
+    """One may hold the GIL, and another the simulation's lock."""
 
     def work(device: torch.device) -> None:
         w = torch.nn.Parameter(torch.rand(3, 3, device=device))
@@ -341,7 +341,7 @@ def test_threads_do_not_wait_for_each_other_forever():
     assert noted("race") == []
 
 
-def test_there_is_no_more_than_there_is():
+def test_devices_beyond_the_last_are_refused():
     assert torch.cuda.device_count() == int(os.environ["SIMULATED_GPUS"])
     with pytest.raises(RuntimeError, match="invalid device ordinal"):
         torch.ones(1, device=f"cuda:{torch.cuda.device_count()}")

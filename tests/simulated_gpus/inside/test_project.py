@@ -1,4 +1,4 @@
-"""What the project's code asks of a GPU: waits, first calls, memory."""
+"""How the project's code uses GPUs: waits, first calls, copies, memory."""
 
 import itertools
 from contextlib import contextmanager
@@ -41,8 +41,8 @@ def notes_of(kind, function):
     ]
 
 
-def test_nothing_is_loaded_or_set_up_inside_a_clock(project):
-    """Seven products of numpy and of torch: what comes first would pay for kernels and contexts."""
+def test_no_kernel_or_context_is_set_up_inside_a_measured_time(project):
+    """The first of numpy's and torch's seven products would pay for kernels and contexts."""
     params = load(AsyncParams)
     simulated_cuda.forget_first_calls()
     timing_mistakes.measure_timing_mistakes(params, resolve(1, params.devices), 0)
@@ -51,7 +51,7 @@ def test_nothing_is_loaded_or_set_up_inside_a_clock(project):
     assert notes_of("first", "call_times") == notes_of("context", "call_times") == []
 
 
-def test_beside_a_gpu_numpy_has_all_cores(project, monkeypatch):
+def test_on_a_machine_with_gpus_numpy_has_all_cores(project, monkeypatch):
     """Not one virtual device's share of them."""
     seen = []
 
@@ -84,7 +84,7 @@ def waits_of(call) -> int:
 
 
 def test_a_recipe_that_is_timed_in_part_runs_ahead(data, monkeypatch):
-    """As those that are trained whole do: no step waits for the one before."""
+    """As recipes that are trained whole do: no step waits for the previous one."""
     waits, take = [], Trainer.take
 
     def counting(*args):
@@ -121,11 +121,11 @@ def test_no_step_waits_for_a_gpu(how):
         losses = torch.zeros(count, device=devices[0])
         trainer.take([rows] * count, [0.1] * count, losses)
 
-    steps(1)  # a graph is recorded
+    steps(1)  # records a graph
     assert waits_of(lambda: steps(2)) == waits_of(lambda: steps(6)) == 0
 
 
-def test_an_epoch_waits_as_often_whatever_its_steps():
+def test_how_often_an_epoch_waits_does_not_depend_on_its_steps():
     waits = []
     for steps in (2, 6):
         images = torch.zeros(16 * steps, 28, 28, dtype=torch.uint8)
@@ -140,8 +140,8 @@ def test_an_epoch_waits_as_often_whatever_its_steps():
 
 
 @pytest.mark.parametrize(("in_buckets", "tensors"), [(False, 8), (True, 1)])
-def test_a_step_copies_to_and_from_the_first_gpu_alone(monkeypatch, in_buckets, tensors):
-    """Images, labels, and gradients there and back, where there is no NCCL."""
+def test_a_step_copies_only_to_and_from_the_first_gpu(monkeypatch, in_buckets, tensors):
+    """Without NCCL: images and labels there, gradients there and back."""
     monkeypatch.setattr(nccl, "is_available", lambda tensors: False)
     count = torch.cuda.device_count()
     gpus = [torch.device("cuda", i) for i in range(count)]
@@ -160,7 +160,7 @@ def test_a_step_copies_to_and_from_the_first_gpu_alone(monkeypatch, in_buckets, 
 
 
 def test_work_that_never_outlasts_its_launch_leaves_memory_to_others(monkeypatch):
-    """Its size would be doubled until the GPU is full."""
+    """Otherwise its size would be doubled until the GPU is full."""
     gpu = resolve(1, DeviceParams(**AUTO))
     params = BenchParams(starts=1, rounds=1, min_sample_ms=1e-3)
 

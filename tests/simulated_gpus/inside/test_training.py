@@ -1,4 +1,4 @@
-"""Training on GPUs against training on the processor: there it is held against the book."""
+"""Training on GPUs compared with training on the CPU, which other tests compare with the book."""
 
 from collections.abc import Iterator
 
@@ -20,14 +20,14 @@ BATCHES = torch.arange(88).split(32)  # the last one is smaller
 
 @pytest.fixture(autouse=True)
 def no_races() -> Iterator[None]:
-    """No stream reads, or overwrites, what another one may still be at."""
+    """No stream reads or overwrites memory that another may still be using."""
     simulated_cuda.notes.clear()
     yield
     assert [what for kind, what, _ in simulated_cuda.notes if kind == "race"] == []
 
 
 def weights(devices: list[torch.device], net: str = "lenet", **how: object) -> list[torch.Tensor]:
-    """All that a net has learned by two epochs, and its optimizer's state."""
+    """Return a net's and its optimizer's state after two epochs."""
     one = recipe(net=net, batch_size=32, num_gpus=len(devices), **how)
     prepare_process(one.precision)
     made = MODELS[net](torch.Generator().manual_seed(0))
@@ -55,12 +55,12 @@ def same(left: list[torch.Tensor], right: list[torch.Tensor]) -> bool:
 @pytest.mark.parametrize(
     ("count", "net", "precision"),
     [
-        *((count, "lenet", "fp32") for count in (1, 2, 4, 8)),  # of which 8 share the GPUs
+        *((count, "lenet", "fp32") for count in (1, 2, 4, 8)),  # 8 share the GPUs
         (1, "lenet", "tf32"),
         *((count, "convnet", "bf16") for count in (1, 4)),
     ],
 )
-def test_replicas_learn_what_virtual_devices_do(count, net, precision):
+def test_replicas_learn_the_same_as_virtual_devices(count, net, precision):
     on_cpu = weights(
         [torch.device("cpu")] * count, net, precision=precision.replace("tf32", "fp32")
     )
@@ -74,13 +74,13 @@ def test_replicas_learn_what_virtual_devices_do(count, net, precision):
         *(("lenet_he", {"optimizer": name, "weight_decay": 1e-3}) for name in RULES),
     ],
 )
-def test_a_graph_learns_what_single_steps_do(net, how):
+def test_a_graph_learns_the_same_as_single_steps(net, how):
     steps = weights(gpus(1), net, **how)
     assert same(weights(gpus(1), net, strategy="graph", **how), steps)
 
 
 @pytest.mark.parametrize("optimizer", RULES)
-def test_an_optimizer_learns_what_it_does_on_virtual_devices(optimizer):
+def test_an_optimizer_learns_the_same_as_on_virtual_devices(optimizer):
     how = {"optimizer": optimizer, "lr": 0.01}
     on_cpu = weights([torch.device("cpu")] * 2, "lenet_he", **how)
     assert same(weights(gpus(2), "lenet_he", **how), on_cpu)
@@ -96,7 +96,7 @@ def test_shards_learn_the_same_on_any_devices(net, how):
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_torchs_dataparallel_learns_what_replicas_do_up_to_rounding(count):
+def test_torchs_dataparallel_learns_the_same_as_replicas_up_to_rounding(count):
     replicas = weights(gpus(count))
     by_torch = weights(gpus(count), strategy="dataparallel")
     for mine, its in zip(replicas, by_torch, strict=True):

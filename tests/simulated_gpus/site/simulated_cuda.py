@@ -1,7 +1,6 @@
-"""GPUs for this process: the devices of device.cpp, and notes of what is done with them.
+"""GPUs for this process: the devices of device.cpp, and notes of how they are used.
 
-Two more modules have what torch's Python side asks of CUDA: simulated_torch_c.py, and torch.cuda,
-which is torch's own.
+torch.cuda is torch's own; the functions of torch._C that it calls are in simulated_torch_c.py.
 """
 
 import atexit
@@ -15,20 +14,20 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-CUDA_VERSION = "12.8"  # as it is told; nothing of it is there
+CUDA_VERSION = "12.8"  # as reported; none is installed
 MIB = 2**20
-TOTAL = 8192 * MIB  # the memory of each
+TOTAL = 8192 * MIB  # bytes of memory of each GPU
 ROOT = Path(__file__).resolve().parents[3]
-NOTES = os.environ.get("SIMULATED_GPUS_NOTES", "")  # a folder, for a file of each process
+NOTES = os.environ.get("SIMULATED_GPUS_NOTES", "")  # a folder with a file for each process
 
-notes = []  # of this process: a kind, what happened, and the lines that asked for it
+notes = []  # of this process: a kind, what happened, and the lines that caused it
 device = None  # the functions of device.cpp, once torch is imported
 
 _Tell = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p)
 
 
 def install():
-    """Have torch find GPUs when it is imported, and the lab a build and a driver for them."""
+    """Make torch find GPUs when it is imported, and the lab a build of torch for them."""
     sys.meta_path.insert(0, _Finder())
     run_path = runpy.run_path
 
@@ -36,11 +35,11 @@ def install():
         found = run_path(path, *args, **kwargs)
         return found | {"cuda": CUDA_VERSION} if path.endswith("torch/version.py") else found
 
-    runpy.run_path = with_cuda  # by which lab/machine/torch_build.py reads it
+    runpy.run_path = with_cuda  # lab/machine/torch_build.py reads it with this
 
 
 class _Finder(MetaPathFinder):
-    """Prepares the import of what others find, and sets constants of it."""
+    """Prepares imports that other finders make, and sets constants of modules."""
 
     def __init__(self):
         self._constants = json.loads(os.environ.get("SIMULATED_GPUS_CONSTANTS", "{}"))
@@ -51,7 +50,7 @@ class _Finder(MetaPathFinder):
         }
 
     def find_spec(self, name, path=None, target=None):
-        """Prepare the first import of a module; find only one whose constants are to be others."""
+        """Prepare the first import of a module; find only modules whose constants are replaced."""
         if constants := self._constants.get(name):
             return _with_constants(PathFinder.find_spec(name, path), constants)
         if name in self._prepare and _is_import():
@@ -60,7 +59,7 @@ class _Finder(MetaPathFinder):
 
 
 def _is_import():
-    """Whether a module is imported, and not only looked for (`importlib.util.find_spec`)."""
+    """Return whether a module is imported, not just looked up (`importlib.util.find_spec`)."""
     frame = sys._getframe(2)
     while frame and "importlib" in frame.f_code.co_filename:
         if frame.f_code.co_name == "_find_and_load":
@@ -70,7 +69,7 @@ def _is_import():
 
 
 def _with_constants(spec, constants):
-    """The module's spec, whose import ends with other values of its constants."""
+    """Return the module's spec, whose import ends by replacing constants."""
     execute = spec.loader.exec_module
 
     def exec_module(module):
@@ -108,9 +107,9 @@ def _load():
     ):
         function = getattr(device, name)
         function.restype, function.argtypes = result, arguments
-    _load.tell = _Tell(_tell)  # which lives as long as the library
+    _load.tell = _Tell(_tell)  # kept as long as the library lives
     device.simulate(gpus(), memory(), _load.tell)
-    atexit.register(device.end)  # no note can be taken any more
+    atexit.register(device.end)  # notes are no longer possible then
 
 
 def _add_cuda():
@@ -128,17 +127,17 @@ def _add_nccl():
 
 
 def gpus():
-    """How many GPUs this process may use."""
+    """Return the number of GPUs that this process may use."""
     there, visible = int(os.environ["SIMULATED_GPUS"]), os.environ.get("CUDA_VISIBLE_DEVICES")
     return there if visible is None else min(there, len(list(filter(None, visible.split(",")))))
 
 
 def memory():
-    """The bytes of each that other processes have left."""
+    """Return the bytes of each GPU that other processes have left free."""
     return int(float(os.environ["SIMULATED_GPUS_MIB"]) * MIB)
 
 
-# --- what is noted of a process
+# --- notes
 
 
 def _tell(kind, what):
@@ -146,7 +145,7 @@ def _tell(kind, what):
 
 
 def _note(kind, what):
-    """Write down what happened, and which lines of the project asked for it."""
+    """Write down what happened, and which lines of the project caused it."""
     if not NOTES:
         return
     frame, stack = sys._getframe(1), []
@@ -174,15 +173,15 @@ def _watch_the_clock():
 
 
 def host_waits():
-    """How often this process has waited for a GPU."""
+    """Return how often this process has waited for a GPU."""
     return device.host_waited()
 
 
 def copies(source, target):
-    """How many copies there were from one GPU to another."""
+    """Return the number of copies from one GPU to another."""
     return device.copies(source, target)
 
 
 def forget_first_calls():
-    """Have each device's next use, and each kernel's next call, be the first."""
+    """Make each device's next use, and each kernel's next call, count as the first."""
     device.forget_first_calls()

@@ -1,7 +1,4 @@
-"""What torch._C has in a build for GPUs, as far as the project comes by it.
-
-Each function's name is torch's own.
-"""
+"""The functions of torch._C in a build for GPUs that the project reaches, under torch's names."""
 
 import ctypes
 import os
@@ -19,7 +16,7 @@ _forked = False
 
 
 def add_cuda():
-    """Add it all, before torch.cuda is imported."""
+    """Add these functions to torch._C, before torch.cuda is imported."""
     import torch.version
 
     torch.version.cuda = CUDA_VERSION
@@ -32,7 +29,7 @@ def add_cuda():
 
 
 def add_nccl():
-    """NCCL's groups are gloo's, to which device.cpp hands the same memory."""
+    """Make NCCL's groups gloo's, to which device.cpp hands the same memory."""
     from torch._C import _distributed_c10d as c10d
 
     class ProcessGroupNCCL(c10d.ProcessGroupGloo):
@@ -47,7 +44,7 @@ def add_nccl():
 
 
 def begin_anew():
-    """In the child of a process that has used a GPU have torch set one up, which it refuses."""
+    """In the child of a process that used a GPU, make torch initialize CUDA, which it refuses."""
     global _forked
     if not _used:
         return
@@ -58,19 +55,19 @@ def begin_anew():
 
 
 def checked(error):
-    """Raise what device.cpp answers if it fails."""
+    """Raise the error that device.cpp answers, if any."""
     if error is not None:
         raise RuntimeError(error.decode())
 
 
 def clone(storage):
-    """A copy of a storage: torch's own makes one by a constructor that knows no CUDA here."""
+    """Return a copy of a storage: torch's own method uses a constructor without CUDA here."""
     as_bytes = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
     return as_bytes.clone().untyped_storage()
 
 
 def resize(storage, size, of_cpu=C.StorageBase.resize_):
-    """Give a storage another size, which torch's own cannot on a GPU here."""
+    """Resize a storage, which torch's own method cannot do on a GPU here."""
     if storage.device.type != "cuda":
         return of_cpu(storage, size)
     checked(device.resize_storage(storage._cdata, size))
@@ -217,7 +214,7 @@ class _CudaStreamBase(C.Stream):
 class _CudaEventBase:
     def __new__(cls, enable_timing=False, blocking=False, interprocess=False, external=False):
         made = super().__new__(cls)
-        # torch's own, which measures no time to one of a class of its own
+        # torch's Event measures no time to an event of a subclass
         made._event = C.Event("cuda", enable_timing=enable_timing)
         return made
 
