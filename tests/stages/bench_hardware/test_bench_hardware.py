@@ -61,7 +61,7 @@ def test_networks_within_the_ridges_interval_are_on_neither_side(intensities, co
 
 
 def test_a_process_measures_what_the_page_and_the_claims_read(project, monkeypatch):
-    """Both read the made-up results in other tests."""
+    """Other tests run both on the made-up results."""
     edit_params({"bench_hardware.largest_working_set_mib": 1, "bench_hardware.matrix_size": 16})
     for module in (memory, arithmetic, roofline):
         monkeypatch.setattr(module, "time_variants", lambda v, *_, **__: dict.fromkeys(v, (1.0,)))
