@@ -35,7 +35,7 @@ def same_loss_that_falls(lines: Lines) -> bool:
 
 
 def as_many_calls_as_the_build_takes(lines: Lines) -> bool:
-    """Fewer lines: it did not compile, or was not faster for sure. Times are rounded to µs."""
+    """Fewer than five lines: not compiled, or not surely faster. Times are rounded to µs."""
     if len(lines) < 5:
         return len(lines) >= 3
     [built], _, [plain], [compiled], [pays] = lines

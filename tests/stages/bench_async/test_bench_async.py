@@ -58,7 +58,7 @@ def test_one_stream_keeps_the_order_and_a_second_without_a_wait_loses_it():
 
 
 def verdict(times: dict[tuple[str, str], float], over_launch: float, claim: str) -> Verdict:
-    """Judge a claim for a GPU with these times, whose work takes `over_launch` times a launch."""
+    """Judge a claim for a GPU with these times; work takes `over_launch` times its launch."""
     made = [
         replace(m, values=samples(times.get((m.experiment, m.variant), over_launch)))
         if (m.experiment, m.variant) in times or m.experiment == OVER_LAUNCH

@@ -106,7 +106,7 @@ def test_the_books_printed_times_give_impossible_overlaps():
 
 
 def test_an_impossible_overlap_is_marked_in_the_table():
-    """By the book's times an H100's is 15.2, because they compare two kinds of memory."""
+    """By the book's times, an H100's is 15.2, because they compare two kinds of memory."""
     made = measurements("bench_overlap", "cuda")
     others = [m for m in made if (m.experiment, m.variant) != ("overlap", AS_THE_BOOK)]
     for samples, mark in (((15.1, 15.2, 15.2, 15.3), ", impossible"), ((0.9, 1.0, 1.0, 1.1), "")):

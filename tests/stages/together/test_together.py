@@ -105,7 +105,7 @@ def test_without_instructions_for_bfloat16_all_recipes_are_in_float32():
 
 
 def epochs(recipe, target, seed, seconds, percents):
-    """Yield the measurements of a run, each epoch of which takes `seconds`."""
+    """Yield a run's measurements; each epoch takes `seconds`."""
     columns = {"target": target, "seed": seed}
     for epoch, percent in enumerate(percents, 1):
         yield Measurement("seconds", recipe, epoch, (seconds * epoch,), columns=columns)
