@@ -184,7 +184,7 @@ def made(net):
 
 @cache
 def counted(net, images):
-    """Return the cost of a forward pass as Python counts it."""
+    """Return a forward pass's cost, counted in Python."""
     return forward_cost(made(net), (images, *NETS[net][1]))
 
 
@@ -307,8 +307,7 @@ def test_presets_match_their_names(browser):
             assert at["bytes"] == pytest.approx(sum(p.nbytes for p in params), rel=1e-3)
 
 
-# The field, the text typed into it, the control, its new number, and the text then shown; each row
-# follows those above it.
+# field, text typed into it, control, its new number, text then shown; each row follows the last
 TAKEN = {
     "bench_hardware": [
         ("peak rate", "990 TFLOP/s", "peak", 990e12, "990 TFLOP/s"),

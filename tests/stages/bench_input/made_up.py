@@ -11,5 +11,4 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
 
 
 def conditions(made: list[Measurement]) -> Metrics:
-    """Return the stage's own conditions."""
     return {"dataset": "fashion-mnist", "worker_start": "fork"}

@@ -61,6 +61,5 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
 
 
 def conditions(made: list[Measurement]) -> Metrics:
-    """Return the stage's own conditions."""
     on_gpu = best_variant(Results(made)) == TWO_STREAMS
     return {"workload": "the notes'" if on_gpu else "balanced", "num_results": 16}

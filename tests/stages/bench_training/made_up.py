@@ -66,7 +66,6 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
 
 
 def conditions(made: list[Measurement]) -> dict[str, float | str]:
-    """Return the stage's own conditions."""
     [two_devices] = {m.device_kind for m in made if m.experiment == names.WIDE}
     return {
         names.NOTES_WORKERS: NOTES_WORKERS,

@@ -40,7 +40,6 @@ SETTINGS = recipe(**small_run(num_gpus=2, num_epochs=3))
 
 
 def write_runs(project: Path, dataset: str) -> None:
-    """Write the files of every training run."""
     for name in read_yaml(project / PARAMS_FILE)["train"]["runs"]:
         folder = project / "reports" / "train" / name
         made_up_training.write(folder, SETTINGS, EPOCHS, CPU, dataset)

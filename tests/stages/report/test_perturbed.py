@@ -66,7 +66,6 @@ def first_slower(times: np.ndarray, i: int) -> np.ndarray:
 
 
 def without_a_compiler(measured: list[Measurement]) -> list[Measurement]:
-    """Skip the variants that need a compiler."""
     return [
         skip(m.experiment, m.variant, "needs g++", m.device_kind)
         if m.variant in NEED_A_COMPILER.get(m.experiment, ())

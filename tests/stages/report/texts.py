@@ -100,7 +100,6 @@ class Text(HTMLParser):
 
 
 def text_of(html: str) -> Text:
-    """Return the text of a page."""
     found = Text()
     found.feed(html)
     found.close()
