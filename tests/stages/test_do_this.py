@@ -1,6 +1,6 @@
-"""The code that pages offer to take home runs, on whatever device there is, and shows its point.
+"""Each page's do_this.py runs on the device that is available, and shows its point.
 
-Times are not compared: on a busy machine a box may say that it cannot tell.
+Times are not compared: on a busy machine a script may print that it cannot tell.
 """
 
 import math
@@ -17,7 +17,7 @@ from tests.helpers import ROOT
 
 FILES = sorted((ROOT / "stages").glob("*/do_this.py"))
 BUSY = "too busy to tell: try again"
-Lines = list[list[float]]  # the numbers of each line that is printed
+Lines = list[list[float]]  # the numbers in each printed line
 GUESSING = math.log(10)  # the loss of a net that cannot tell ten classes apart
 
 
@@ -35,7 +35,7 @@ def same_loss_that_falls(lines: Lines) -> bool:
 
 
 def as_many_calls_as_the_build_takes(lines: Lines) -> bool:
-    """If it compiled and was told from the other form; times are rounded to microseconds."""
+    """Fewer than five lines: not compiled, or not surely faster. Times are rounded to µs."""
     if len(lines) < 5:
         return len(lines) >= 3
     [built], _, [plain], [compiled], [pays] = lines
@@ -48,8 +48,8 @@ def larger_batch_needs_a_higher_rate(lines: Lines) -> bool:
 
 
 def intensity(images: int) -> float:
-    """FLOP per byte of a layer of 1024 by 1024 weights."""
-    numbers = 1024**2 + 2 * 1024 * images  # the weights, what comes in and what goes out
+    """Return the FLOP per byte of a layer with 1024 × 1024 weights."""
+    numbers = 1024**2 + 2 * 1024 * images  # weights, inputs and outputs
     return 2 * 1024**2 * images / (4 * numbers)
 
 
@@ -60,7 +60,7 @@ def flop_per_byte_by_hand(lines: Lines) -> bool:
 
 
 def lenets_bytes(lines: Lines) -> bool:
-    """It has 129,068 parameters, and 800 activations where it is cut."""
+    """LeNet has 129,068 parameters, and 800 activations at the cut."""
     return lines == [[516.3], [3.2], [round(129_068 / 800)]]
 
 
@@ -81,7 +81,7 @@ POINTS: dict[str, Callable[[Lines], bool]] = {
     "landscapes": lambda lines: 1.1 * lines[0][0] < lines[1][0],
     "optimizers": coordinates_of_their_own_scale_win,
     "parallelism": lenets_bytes,
-    "scaling": lambda lines: lines == [[2]],  # the processes that it asks for
+    "scaling": lambda lines: lines == [[2]],  # the number of processes to launch
     "replicas": lambda lines: lines[0][0] > 1e-4 and lines[1][0] == 0,
     "schedules": lambda lines: lines[0][1] == 0.3 and 2 * lines[-1][2] < lines[1][2],
     "train": lambda lines: lines[0][0] < 1e-3 < 1 < lines[1][0],
@@ -89,13 +89,13 @@ POINTS: dict[str, Callable[[Lines], bool]] = {
 
 
 def numbers(told: list[str]) -> Lines:
-    """Those of each line."""
+    """Return the numbers in each line."""
     number = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?")
     return [[float(found.replace(",", "")) for found in number.findall(line)] for line in told]
 
 
 def printed(file: Path, folder: Path, *launcher: str) -> list[str]:
-    """The lines that a box prints in a process that has nothing of the project."""
+    """Return the lines that a script prints in a process that cannot import the project."""
     (folder / "do_this.py").write_text(file.read_text())
     ended = subprocess.run(
         [sys.executable, "-W", "error::UserWarning", *launcher, "do_this.py"],
@@ -111,13 +111,13 @@ def printed(file: Path, folder: Path, *launcher: str) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
-def test_it_runs_without_the_lab_and_shows_its_point(file, tmp_path):
+def test_the_script_runs_without_the_lab_and_shows_its_point(file, tmp_path):
     told = printed(file, tmp_path)
     assert POINTS[file.parent.name](numbers(told)), told
 
 
 @pytest.mark.slow
-def test_two_processes_tell_what_their_all_reduce_adds(tmp_path):
+def test_two_processes_print_the_time_that_all_reduce_adds(tmp_path):
     launcher = ("-m", "torch.distributed.run", "--nproc-per-node", "2")
     [line] = printed(ROOT / "stages/scaling/do_this.py", tmp_path, *launcher)
     assert line == BUSY or re.fullmatch(r"all-reduce: [\d.]+ ms a step", line)

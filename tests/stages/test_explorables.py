@@ -1,4 +1,4 @@
-"""Every explorable in a browser: its controls moved, its numbers compared with the lab's own."""
+"""Every explorable in a browser: move its controls, compare its numbers with the lab's own."""
 
 import math
 import operator
@@ -33,12 +33,12 @@ from tests.helpers import COMMITTED
 
 pytestmark = pytest.mark.slow
 
-LOG2 = 0.3010299956639812  # a factor of two, as sliders have it
+LOG2 = 0.3010299956639812  # a factor of two on a logarithmic slider
 FINAL, EPOCHS, STEPS_PER_EPOCH = by_schedule.FINAL, by_schedule.EPOCHS, 10
 
 
 def schedule_of(kind, base, warm_up):
-    """As the notes' figure has it, but for the base rate and the length of the warm-up."""
+    """Return a schedule of the notes' figure with this base rate and length of warm-up."""
     if kind == "one_cycle":
         return schedules.one_cycle(base, FINAL, EPOCHS, peak=6)
     if kind == "inverse_sqrt":
@@ -88,13 +88,13 @@ close = partial(pytest.approx, rel=1e-9, abs=0)
 
 
 def rule_of(name, rate, beta):
-    """An optimizer of the registry, as the controls set it."""
+    """Return a registered optimizer with the settings of the controls."""
     rule = update_rules.RULES[name]
     return rule.make(rate, beta=beta) if rule.takes("beta") else rule.make(rate)
 
 
 def growth(rule, curvature):
-    """The spectral radius of a step of a linear rule, by what it does to (x, v)."""
+    """Return the spectral radius of a linear rule's step on (x, v)."""
     columns = []
     for x, v in ((1.0, 0.0), (0.0, 1.0)):
         new, state = rule.update(x, curvature * x, (v,) if rule.init(x) else ())
@@ -133,8 +133,8 @@ def test_quadratic(drawn):
                 assert value == close(objectives.quadratic(last, **turned)), (which, setting)
 
 
-def test_the_quadratic_begins_with_what_the_page_says(browser):
-    """AdaGrad (2) wins along the axes, and loses after the rotation."""
+def test_the_quadratic_starts_with_what_the_page_says(browser):
+    """AdaGrad (the second optimizer) wins along the axes, and loses after the rotation."""
     with opened(browser, "optimizers", quadratic()) as [root]:
         _, told = moved(root, {})
         assert told["value"] < told["value2"]
@@ -143,7 +143,7 @@ def test_the_quadratic_begins_with_what_the_page_says(browser):
         assert told["value"] > told["value2"]
 
 
-def test_a_drag_in_the_picture_moves_the_start(browser):
+def test_dragging_in_the_picture_moves_the_starting_point(browser):
     with opened(browser, "optimizers", quadratic()) as [root]:
         box, mouse = root.locator("svg").bounding_box(), root.page.mouse
         x, y = (
@@ -176,7 +176,7 @@ def test_stability(drawn):
 
 @cache
 def made(net):
-    """A network; torchvision's without drawing weights."""
+    """Return a network; torchvision's on the meta device, without drawing weights."""
     make, shape = NETS[net]
     with torch.device("meta" if shape == IMAGENET else "cpu"):
         return make(torch.Generator().manual_seed(0)).eval()
@@ -184,12 +184,12 @@ def made(net):
 
 @cache
 def counted(net, images):
-    """What Python counts of a forward pass."""
+    """Return a forward pass's cost, counted in Python."""
     return forward_cost(made(net), (images, *NETS[net][1]))
 
 
 def explored(stage):
-    """The first explorable of a page, of the committed results."""
+    """Return a page's first explorable, made from the committed results."""
     page = import_module(f"stages.{stage}.page.explorables")
     results = read_results(COMMITTED / "reports" / stage)
     found = findings(results) if stage == "bench_hardware" else {}
@@ -219,7 +219,7 @@ def test_roofline(browser):
             at, told = moved(root, wanted)
             assert (at["net"], at["batch"]) == (net, images)
             cost = counted(net, images)
-            memory = at["bandwidth"] * cost.intensity < at["peak"]  # as the section has it
+            memory = at["bandwidth"] * cost.intensity < at["peak"]  # the section's definition
             assert told.pop("bound") == ("memory" if memory else "arithmetic")
             assert told == pytest.approx(
                 {
@@ -238,7 +238,7 @@ LINKS = {one.name: one.link for one in INTERCONNECTS}
 
 
 def in_buckets(t1, count, each):
-    """The end of a step whose buckets are summed one after the other, as a clock would have it."""
+    """Return the time at which a step ends if its buckets are summed sequentially."""
     free = 0.0
     for bucket in range(1, count + 1):
         ready = t1 / 3 + 2 / 3 * t1 * bucket / count
@@ -247,7 +247,7 @@ def in_buckets(t1, count, each):
 
 
 def predicted(at, here):
-    """What the cost model says of a setting of the controls."""
+    """Return what the cost model predicts for a setting of the controls."""
     links = {HERE: here.link, OWN: Link(at["latency"], 1 / at["bandwidth"]), **LINKS}
     link, shared = links[at["link"]], at["link"] == HERE and here.shared
     algorithm, grouping = at["allreduce"].split(", ")
@@ -285,11 +285,11 @@ def test_step_of_several_devices(browser):
 
 
 def near(found, wanted):
-    """Whether controls stand where others do."""
+    """Return whether the controls have the wanted values."""
     return found | wanted == found
 
 
-def test_presets_are_what_they_are_called(browser):
+def test_presets_match_their_names(browser):
     found = read_results(COMMITTED / "reports" / "scaling")
     [explorable] = explorables(found, {})
     nets = {TITLES[net]: MODELS[net](torch.Generator()) for net in NOTES_IMAGES}
@@ -307,12 +307,11 @@ def test_presets_are_what_they_are_called(browser):
             assert at["bytes"] == pytest.approx(sum(p.nbytes for p in params), rel=1e-3)
 
 
-# What is typed into which field, the number that is then computed with, and how it is shown; each
-# after those above it.
+# field, text typed into it, control, its new number, text then shown; each row follows the last
 TAKEN = {
     "bench_hardware": [
         ("peak rate", "990 TFLOP/s", "peak", 990e12, "990 TFLOP/s"),
-        ("peak rate", "67", "peak", 67e12, "67 TFLOP/s"),  # as was shown
+        ("peak rate", "67", "peak", 67e12, "67 TFLOP/s"),  # in the unit shown before
         ("peak rate", "19.5 T", "peak", 19.5e12, "19.5 TFLOP/s"),
         ("peak rate", "1e9", "peak", 1e9, "1 GFLOP/s"),
         ("peak rate", "1.979 PFLOPS", "peak", 1.979e15, "1.979 PFLOP/s"),
@@ -330,7 +329,7 @@ TAKEN = {
         ("Gradients", "7B", "bytes", 7, "7 B"),
         ("Gradients", "7 b", "bytes", 0.875, "0.875 B"),
         ("Devices", "1,000", "devices", 1000, "1,000"),
-        ("Devices", "2×10⁶", "devices", 2e6, "2×10⁶"),  # beyond the end
+        ("Devices", "2×10⁶", "devices", 2e6, "2×10⁶"),  # beyond the slider's end
         ("Bandwidth", "400 Gb/s", "bandwidth", 50e9, "50 GB/s"),
         ("Bandwidth", "400 GB/s", "bandwidth", 400e9, "400 GB/s"),
         ("Bandwidth", "100 Gbit/s", "bandwidth", 12.5e9, "12.5 GB/s"),
@@ -375,7 +374,7 @@ WIDTH = 400  # a phone's
 
 @pytest.fixture
 def root(browser, tmp_path, stage):
-    """An explorable at an address of its own, all its controls in sight."""
+    """Yield an explorable at its own address, with all controls visible."""
     file = tmp_path / "page.html"
     file.write_text(page_of(stage, explored(stage)), encoding="utf-8")
     page = browser.new_page(viewport={"width": WIDTH, "height": 900})
@@ -395,7 +394,7 @@ def unfold(page):
 
 
 def typed(root, label, text, key="Enter"):
-    """A field after something was typed into it and finished with a key."""
+    """Type text into a field, press a key, and return the field."""
     field = root.get_by_role("textbox", name=label).first
     field.fill(text)
     field.press(key)
@@ -407,7 +406,7 @@ def border(field):
 
 
 @pytest.mark.parametrize("stage", TAKEN)
-def test_a_typed_number_stands_as_it_is_typed(root, stage):
+def test_a_typed_number_is_kept_exactly_even_after_a_reload(root, stage):
     page, plain = root.page, border(root.get_by_role("textbox").first)
     for i, (label, text, name, value, shown) in enumerate(TAKEN[stage]):
         field = typed(root, label, text, ("Enter", "Tab")[i % 2])
@@ -425,7 +424,7 @@ def test_a_typed_number_stands_as_it_is_typed(root, stage):
 
 
 @pytest.mark.parametrize("stage", TAKEN)
-def test_what_is_not_understood_is_refused_in_sight(root, stage):
+def test_invalid_input_is_refused_visibly(root, stage):
     page = root.page
     for i, (label, text, why) in enumerate(REFUSED[stage]):
         field = root.get_by_role("textbox", name=label).first
@@ -447,7 +446,7 @@ def test_what_is_not_understood_is_refused_in_sight(root, stage):
         assert str(moved(root, {})) == str(before)
 
 
-def test_a_typed_number_stands_until_its_slider_is_moved_or_a_preset_chosen(browser):
+def test_a_typed_number_stays_until_its_slider_moves_or_a_preset_is_chosen(browser):
     explorable = explored("scaling")
     [devices] = [each for each in explorable.controls if each.name == "devices"]
     with opened(browser, "scaling", explorable) as [root]:
@@ -467,8 +466,8 @@ def test_a_typed_number_stands_until_its_slider_is_moved_or_a_preset_chosen(brow
             assert (field.input_value(), field.get_attribute("aria-invalid")) == ("8", None)
 
 
-def test_an_address_brings_the_numbers_back(browser, tmp_path):
-    """Also where the address names options and numbers that there are none of."""
+def test_an_address_restores_the_numbers(browser, tmp_path):
+    """Unknown options and invalid numbers in an address are ignored."""
     [explorable] = explorables(read_results(COMMITTED / "reports" / "scaling"), {})
     file = tmp_path / "page.html"
     file.write_text(page_of("scaling", explorable), encoding="utf-8")

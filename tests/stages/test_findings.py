@@ -1,4 +1,4 @@
-"""What each findings.py promises: total, once, and all that claims and metrics.json name."""
+"""The contract of findings.py: raise nothing, derive once, cover claims and metrics.json."""
 
 from collections import Counter
 from math import isfinite
@@ -23,14 +23,14 @@ STAGES = sorted({folder.parts[0] for folder in FOLDERS})
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_where_nothing_was_measured_nothing_is_found_and_nothing_raised(stage):
+def test_without_rows_every_finding_is_missing_and_nothing_raises(stage):
     found = derivation_of(stage).findings(Results([]))
     assert not any(found.values())
     assert all(each.missing for each in found.values())
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=str)
-def test_metrics_are_what_follows_from_the_rows(folder):
+def test_committed_metrics_follow_from_the_rows(folder):
     derivation = derivation_of(folder.parts[0])
     found = derivation.findings(read_results(COMMITTED / "reports" / folder))
     assert all(each.consistent() for each in found.values() if each and isfinite(each.value))
@@ -40,15 +40,15 @@ def test_metrics_are_what_follows_from_the_rows(folder):
     assert len(metrics) <= 5
 
 
-def test_all_metrics_are_a_screen_that_dvc_can_show():
-    """It splits keys at dots."""
+def test_dvc_can_show_all_metrics_on_one_screen():
+    """DVC splits keys at dots."""
     named = [name for folder in FOLDERS for name in derivation_of(folder.parts[0]).METRICS]
     assert len(named) <= 80
     assert not any("." in name for name in named)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=str)
-def test_no_number_that_is_derived_is_a_condition(folder):
+def test_no_derived_number_is_a_condition(folder):
     results = read_results(COMMITTED / "reports" / folder)
     found = derivation_of(folder.parts[0]).findings(results)
     assert not found.keys() & results.conditions.keys()
@@ -64,9 +64,9 @@ def test_every_claim_names_a_finding_of_its_stage():
     assert not unknown
 
 
-@pytest.mark.parametrize("stage", sorted(set(STAGES) - {"train"}))  # whose page has many runs
+@pytest.mark.parametrize("stage", sorted(set(STAGES) - {"train"}))  # its page has many runs
 def test_a_page_derives_no_finding_again(stage):
-    """By the numbers: what a text names beside findings is none of theirs."""
+    """A value on a page with the same number and interval as a finding was derived twice."""
     results = read_results(COMMITTED / "reports" / stage)
     found = derivation_of(stage).findings(results)
     beside = named.beside(stage, results, found)

@@ -1,4 +1,4 @@
-"""Nothing is measured or derived that nobody reads."""
+"""Everything that is measured or derived is also read."""
 
 import ast
 import re
@@ -24,7 +24,7 @@ STAGES = sorted(
 
 
 def strings(tree: ast.AST, constants: dict[str, ast.expr]) -> Iterator[str]:
-    """The strings of an expression and of the constants it names, without keys and indices."""
+    """Yield the strings in an expression and in constants it names, without keys and indices."""
     for node in ast.iter_child_nodes(tree):
         match node:
             case ast.Constant(value=str(text)):
@@ -40,7 +40,7 @@ def strings(tree: ast.AST, constants: dict[str, ast.expr]) -> Iterator[str]:
 
 
 def readers(stage: Path) -> Iterator[ast.AST]:
-    """The code of a page and of `__main__`, and functions of measurements that take results."""
+    """Yield the code of a page and `__main__`, and functions in measure/ that take Results."""
     for file in (stage / "__main__.py", *stage.glob("findings.py"), *stage.glob("page/*.py")):
         yield ast.parse(file.read_text())
     for file in stage.glob("measure/*.py"):
@@ -50,7 +50,7 @@ def readers(stage: Path) -> Iterator[ast.AST]:
 
 
 def constants_of(stage: Path) -> dict[str, ast.expr]:
-    """The constants of what a stage measures, by name."""
+    """Return the constants in a stage's measure/ and findings.py, by name."""
     found: dict[str, ast.expr] = {}
     for file in (*stage.glob("measure/*.py"), *stage.glob("findings.py")):
         for node in ast.parse(file.read_text()).body:
@@ -64,7 +64,7 @@ def constants_of(stage: Path) -> dict[str, ast.expr]:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_experiment_in_rows_csv_is_read(stage):
-    """By a metric, a claim, a page's values, a figure or an explorable, by its name."""
+    """A metric, claim, page value, figure or explorable names it."""
     constants = constants_of(ROOT / "stages" / stage)
     read = {text for code in readers(ROOT / "stages" / stage) for text in strings(code, constants)}
     measured = {row["experiment"] for row in read_rows(COMMITTED / "reports" / stage / ROWS)}
@@ -72,7 +72,7 @@ def test_every_experiment_in_rows_csv_is_read(stage):
 
 
 class Recording(dict[str, Finding]):
-    """Findings that know which of them were asked for."""
+    """Findings that record which of them were looked up."""
 
     def __init__(self, found: Mapping[str, Finding]) -> None:
         super().__init__(found)
@@ -84,7 +84,7 @@ class Recording(dict[str, Finding]):
 
 
 def asked_by_page(stage: str, found: Recording, results: Results) -> set[str]:
-    """The findings that a page's code asks for, and those that its text or another page names."""
+    """Return the findings that a page's code looks up, and all words in texts of pages."""
     for path in (ROOT / "stages" / stage / "page").glob("*.py"):
         code = import_module(f"stages.{stage}.page.{path.stem}")
         for name in ("values", "figures", "explorables"):
@@ -100,8 +100,8 @@ def asked_by_page(stage: str, found: Recording, results: Results) -> set[str]:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_every_finding_is_told(stage):
-    """By a claim, a metric, or a page."""
+def test_every_finding_is_used(stage):
+    """A claim, a metric or a page uses it."""
     results = read_results(COMMITTED / "reports" / stage)
     derivation = derivation_of(stage)
     found = Recording(derivation.findings(results))

@@ -1,4 +1,4 @@
-"""Made-up results of bench_async, as a CPU or a GPU would leave them."""
+"""Made-up results of bench_async on a CPU or a GPU."""
 
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip

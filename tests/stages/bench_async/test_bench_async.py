@@ -1,4 +1,4 @@
-"""What bench_async measures on this machine's CPU, and derives from its samples."""
+"""Measurements of bench_async on this machine's CPU, and verdicts from made-up samples."""
 
 from dataclasses import replace
 
@@ -51,14 +51,14 @@ def test_every_variant_of_every_experiment_is_measured_at_every_size(measured):
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
-def test_a_stream_keeps_the_order_and_one_that_does_not_wait_loses_it():
+def test_one_stream_keeps_the_order_and_a_second_without_a_wait_loses_it():
     gpu = torch.device("cuda", 0)
     assert back_end.z_on(torch.cuda.current_stream(gpu)).tolist() == [[3.0, 3.0]]
     assert back_end.z_on(torch.cuda.Stream(gpu)).tolist() == [[2.0, 2.0]]
 
 
 def verdict(times: dict[tuple[str, str], float], over_launch: float, claim: str) -> Verdict:
-    """If a GPU's variants took these times at any size, and work so long relative to its launch."""
+    """Judge a claim for a GPU with these times; work takes `over_launch` times its launch."""
     made = [
         replace(m, values=samples(times.get((m.experiment, m.variant), over_launch)))
         if (m.experiment, m.variant) in times or m.experiment == OVER_LAUNCH
@@ -71,7 +71,7 @@ def verdict(times: dict[tuple[str, str], float], over_launch: float, claim: str)
 
 
 def test_launch_bound_calls_are_not_testable():
-    """Calls return when all is done, since each was over before the next was launched."""
+    """Calls return when all work is done, since each ends before the next is launched."""
     at_once = {
         ("product", "call returns"): 980.0,
         ("product", "result there"): 1000.0,
@@ -84,7 +84,7 @@ def test_launch_bound_calls_are_not_testable():
 
 
 def test_launch_bound_products_need_no_wait():
-    """Ten take 120 us, twelve each; one of the smallest, little but its launch, takes 10 us."""
+    """Ten take 120 µs, 12 each; one of the smallest, hardly more than a launch, takes 10 µs."""
     no_wait = {("book", "torch, waited for"): 0.2, ("book", "torch, not waited for"): 0.2}
     short = {("book", "torch, products alone"): 0.12}
     assert verdict(no_wait, 50, "B2") is Verdict.REFUTED

@@ -1,4 +1,4 @@
-"""What fresh processes run: in a module of its own, since each imports it."""
+"""Code that fresh processes run, in its own module because each of them imports it."""
 
 import faulthandler
 import os
@@ -7,8 +7,8 @@ from stages.bench_compile.measure.names import SCRIPT
 
 
 def crash_in(variant: str) -> int:
-    """This process's id, unless the variant is TorchScript."""
+    """Return this process's id, or crash if the variant is TorchScript."""
     if variant == SCRIPT:
-        faulthandler.disable()  # which would print the test's stack
+        faulthandler.disable()  # it would print the test's stack
         faulthandler._sigsegv()
     return os.getpid()

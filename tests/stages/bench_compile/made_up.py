@@ -1,4 +1,4 @@
-"""Made-up results of bench_compile: the committed ones, and what only a GPU has."""
+"""Made-up results of bench_compile: the committed ones, plus variants that only a GPU has."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from tests.made_up import committed
 
 
 def measurements(kind: DeviceKind) -> list[Measurement]:
-    """On a GPU eager inference is also replayed as a graph, and queued in half of its time."""
+    """Return results; a GPU also replays eager inference as a graph, queued in half its time."""
     made = committed("bench_compile", kind)
     if kind != "cuda":
         return made

@@ -40,7 +40,7 @@ def test_outputs_of_every_form_are_compared():
     assert (tuple(BUILDERS), tuple(FILES)) == (names.BUILT_FORMS, names.SAVED_FORMS)
 
 
-def test_what_a_machine_lacks_is_said(monkeypatch, tmp_path):
+def test_the_reason_names_what_a_machine_lacks(monkeypatch, tmp_path):
     assert obstacle(names.GRAPH, CPU, compilers=True) == Reason("needs_gpu")
     assert obstacle(names.AOT, CPU, compilers=False) == Reason("off", "bench_compile.compilers")
     monkeypatch.setenv("CXX", "no-such-compiler")
@@ -51,11 +51,11 @@ def test_what_a_machine_lacks_is_said(monkeypatch, tmp_path):
 
 
 def call_each(inputs):
-    """A use of a form: all outputs."""
+    """Return a function that calls a form on each input."""
     return lambda form: [form(X) for X in inputs]
 
 
-def test_a_compiler_that_fails_in_a_call_is_no_crash(tmp_path):
+def test_a_compiler_that_fails_in_a_call_is_reported(tmp_path):
     def use(form):
         raise RuntimeError("cannot compile this shape")
 
@@ -65,31 +65,31 @@ def test_a_compiler_that_fails_in_a_call_is_no_crash(tmp_path):
 
 @pytest.fixture
 def graphs(monkeypatch) -> list[int]:
-    """Batch sizes of the graphs that torch.compile compiles, by a back end that leaves them so."""
+    """Return a list that collects the batch size of each graph that torch.compile compiles."""
     compiled = []
 
     def backend(graph, inputs):
         compiled.append(max(len(X) for X in inputs if X.shape[1:] == (512,) and len(X) != 256))
         return graph.forward
 
-    monkeypatch.setenv("CXX", sys.executable)  # which is there; nothing calls it
+    monkeypatch.setenv("CXX", sys.executable)  # it exists; nothing calls it
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=backend))
     return compiled
 
 
-SIZES = list(range(1, 10))  # more than the eight that torch compiles for, if nobody says more
+SIZES = list(range(1, 10))  # more than torch's default limit of eight shapes
 
 
 def test_every_form_is_compiled_for_every_shape(graphs, tmp_path):
     inputs = [torch.randn(n, 512) for n in SIZES]
-    for _ in range(2):  # forms of one network
+    for _ in range(2):  # two forms of one network
         outputs, _, reason = build(names.COMPILE, mlp(0), tmp_path, inputs, call_each(inputs))
         assert not reason
         assert [len(y) for y in outputs] == SIZES
     assert graphs == 2 * SIZES
 
 
-def test_what_would_run_eager_under_the_compilers_name_is_no_form(graphs, monkeypatch, tmp_path):
+def test_a_form_that_would_silently_run_eager_is_refused(graphs, monkeypatch, tmp_path):
     inputs = [torch.randn(n, 512) for n in SIZES]
 
     def reason() -> Reason:
@@ -103,7 +103,7 @@ def test_what_would_run_eager_under_the_compilers_name_is_no_form(graphs, monkey
 
 
 @pytest.mark.parametrize("variable", ["TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE"])
-def test_a_compiler_that_is_turned_off_is_said_to_be(monkeypatch, tmp_path, variable):
+def test_the_reason_names_the_variable_that_turns_the_compiler_off(monkeypatch, tmp_path, variable):
     monkeypatch.setenv(variable, "1")
     assert variable in build(names.COMPILE, mlp(0), tmp_path, [], call_each([]))[2].about
     other = obstacle(names.AOT, CPU, compilers=True)
@@ -111,7 +111,7 @@ def test_a_compiler_that_is_turned_off_is_said_to_be(monkeypatch, tmp_path, vari
 
 
 def test_with_torchscript_turned_off_the_stage_stops_and_times_nothing(tmp_path):
-    """torch then gives back the network as it is; it reads the variable when it is imported."""
+    """torch would return the network unchanged; it reads the variable at import."""
     for path in ("params.yaml", "dvc.yaml"):
         (tmp_path / path).write_text((ROOT / path).read_text())
     stage = subprocess.run(

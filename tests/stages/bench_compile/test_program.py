@@ -10,7 +10,7 @@ def test_a_program_prints_the_same_as_text_compiled_and_folded():
     assert run(PROGRAM) == run(compile(PROGRAM, "", "exec")) == run(fold(PROGRAM)) == [10]
 
 
-def test_folding_leaves_what_the_books_program_need_be():
+def test_folding_reduces_the_books_program_to_one_print():
     assert fold(PROGRAM) == "print(10)"
 
 

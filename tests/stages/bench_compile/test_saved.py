@@ -17,14 +17,14 @@ pytestmark = pytest.mark.filterwarnings(
 
 @pytest.fixture(scope="module")
 def forms(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with every form that needs no compiler, the weights and the example."""
+    """Return a folder with every form that needs no compiler, the weights and the example."""
     folder = tmp_path_factory.mktemp("saved")
     save(mlp(0), torch.randn(5, 512), folder)
     return folder
 
 
 @pytest.mark.slow
-def test_saved_forms_give_the_same_in_a_new_process(forms):
+def test_saved_forms_give_the_same_outputs_in_a_new_process(forms):
     assert load_anew(names.AOT, forms, CPU) == Reason("failed", "not saved")
     names_there = [name for name in FILES if name != names.AOT]
     for name, form in of_each(names_there, load_anew, forms, CPU).items():
@@ -34,7 +34,7 @@ def test_saved_forms_give_the_same_in_a_new_process(forms):
 
 
 @pytest.mark.slow
-def test_a_changed_file_is_noticed_and_a_damaged_one_said(forms, tmp_path):
+def test_a_changed_file_is_noticed_and_a_damaged_one_reported(forms, tmp_path):
     folder = tmp_path / "changed"
     shutil.copytree(forms, folder)
     torch.save(mlp(1).state_dict(), folder / FILES[names.WEIGHTS])

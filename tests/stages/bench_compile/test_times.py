@@ -1,4 +1,4 @@
-"""What bench_compile times, and what follows from its samples."""
+"""Times of bench_compile, and findings derived from its samples."""
 
 import json
 import os
@@ -30,7 +30,7 @@ from tests.stages.bench_compile.crashing import crash_in
 
 
 def calls(**us: float) -> list[Measurement]:
-    """Microseconds of a call of batch 1 of each form, the same in eight processes."""
+    """Return calls of each form, equal in eight processes; `us` is microseconds at batch 1."""
     forms = {getattr(names, name): each for name, each in us.items()}
     return [
         Measurement("call", form, batch, (batch * each,) * 8, "us")
@@ -50,11 +50,11 @@ def test_one_output_that_differs_is_noticed(experiment):
     assert findings(Results(made))[experiment].value == 0.5
 
 
-def test_compiling_pays_after_its_seconds_over_what_a_call_saves():
+def test_break_even_is_build_time_over_time_saved_per_call():
     results = Results([*CALLS, *BUILDS])
     assert over_eager(results, AOT, 1).value == 36 / 16
     assert break_even_calls(results, AOT).value == pytest.approx(3 / (36e-6 - 16e-6))
-    starts = (14.0, 15.0, 16.0, 16.0, 16.0, 16.0, 17.0, 18.0)  # whose gains are 18 to 22 µs
+    starts = (14.0, 15.0, 16.0, 16.0, 16.0, 16.0, 17.0, 18.0)  # they save 18 to 22 µs
     varied = [Measurement("call", AOT, 1, starts, "us"), *calls(INFERENCE=36), *BUILDS]
     needed = break_even_calls(Results(varied), AOT)
     assert (needed.low, needed.high) == pytest.approx((3 / 22e-6, 3 / 18e-6))
@@ -126,7 +126,7 @@ def test_without_torchscript_the_rest_is_measured_and_its_claims_say_why(monkeyp
         assert "no_torchscript" in judged.reason.about, claim.id
 
 
-def test_all_forms_are_timed_at_every_size_and_what_is_missing_is_said():
+def test_all_forms_are_timed_at_every_size_and_missing_ones_are_reported():
     with empty_compiler_cache():
         results = Results(times.measure_calls(mlp(0), PARAMS, CPU, 0, crashes={}))
     assert results.variants("call") == BUILT
@@ -140,7 +140,7 @@ def test_all_forms_are_timed_at_every_size_and_what_is_missing_is_said():
     assert [m.experiment for m in results.skipped()][-1] == "enqueue"
 
 
-def test_a_form_that_crashes_is_skipped_with_the_signal_and_ends_nothing():
+def test_a_form_that_crashes_is_skipped_with_its_signal_and_the_rest_continue():
     found = of_each(BUILT, crash_in)
     crash = Reason("failed", "SIGSEGV")
     assert found[SCRIPT] == crash
@@ -171,8 +171,8 @@ print(json.dumps([sorted({m.variant for m in built}), remarks]))
 
 
 @pytest.mark.slow
-def test_a_broken_compiler_costs_its_own_forms_alone(tmp_path):
-    """It is on PATH, so that nothing is missing, and fails when it is called: in a first call."""
+def test_a_broken_compiler_costs_only_its_own_forms(tmp_path):
+    """It is on PATH, so nothing seems missing; it fails when a form's first call runs it."""
     compiler = tmp_path / "c++"
     compiler.write_text("#!/bin/sh\necho 'internal compiler error' >&2\nexit 4\n")
     compiler.chmod(0o755)
@@ -194,7 +194,7 @@ def test_a_broken_compiler_costs_its_own_forms_alone(tmp_path):
         assert remarks[form].startswith("skipped: failed: "), form
 
 
-def test_a_time_is_that_of_one_call_whoever_makes_it(monkeypatch):
+def test_a_time_is_per_call_for_any_number_of_threads(monkeypatch):
     monkeypatch.setattr(times, "usable_cores", lambda: 2)
     monkeypatch.setattr(
         times, "time_variants", lambda variants, *_: dict.fromkeys(variants, (0.6,))

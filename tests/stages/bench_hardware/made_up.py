@@ -1,4 +1,4 @@
-"""Made-up results of bench_hardware, as a CPU or a GPU would leave them."""
+"""Made-up results of bench_hardware on a CPU or a GPU."""
 
 from dataclasses import replace
 

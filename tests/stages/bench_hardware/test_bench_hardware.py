@@ -1,4 +1,4 @@
-"""What bench_hardware measures, and derives from its samples."""
+"""Measurements of bench_hardware, and findings derived from its samples."""
 
 import shutil
 from types import SimpleNamespace
@@ -24,7 +24,7 @@ from tests.helpers import edit_params
 from tests.made_up import findings, measurements
 
 
-def test_the_roof_is_the_best_of_the_device_that_the_networks_ran_on():
+def test_the_roof_is_the_best_rate_of_the_device_that_ran_the_networks():
     for kind, peak, copy in (("cuda", 50_000, 3000), ("cpu-virtual", 1000, 1000)):
         made = measurements("bench_hardware", kind)
         found = findings("bench_hardware", made, kind)
@@ -34,7 +34,7 @@ def test_the_roof_is_the_best_of_the_device_that_the_networks_ran_on():
         assert found["ridge"].device_kinds == ran_on
 
 
-def test_networks_are_under_the_roof_of_what_they_ran_on():
+def test_networks_are_compared_with_the_roof_of_the_device_that_ran_them():
     for kind, allowed in (("cuda", [3000, 9000, 27_000, 50_000]), ("cpu-virtual", [1000] * 4)):
         made = measurements("bench_hardware", kind)
         networks = networks_of(Results(made), findings("bench_hardware", made, kind))
@@ -61,7 +61,7 @@ def test_networks_within_the_ridges_interval_are_on_neither_side(intensities, co
 
 
 def test_a_process_measures_what_the_page_and_the_claims_read(project, monkeypatch):
-    """Both read the made-up results in other tests."""
+    """Other tests run both on the made-up results."""
     edit_params({"bench_hardware.largest_working_set_mib": 1, "bench_hardware.matrix_size": 16})
     for module in (memory, arithmetic, roofline):
         monkeypatch.setattr(module, "time_variants", lambda v, *_, **__: dict.fromkeys(v, (1.0,)))
@@ -79,7 +79,7 @@ def test_a_loop_adds_what_one_call_adds():
     torch.testing.assert_close(torch.tensor(z), a + b)
 
 
-def test_every_way_gives_the_product():
+def test_every_variant_computes_the_product():
     for shape in ((3, 4, 5), (7, 9, 130), (1, 1, 1)):
         rows, inner, columns = shape
         A, B = torch.rand(rows, inner), torch.rand(inner, columns)
@@ -114,7 +114,7 @@ def test_rates_are_amounts_over_seconds_for_each_number_of_threads(params, monke
 
 
 @pytest.mark.parametrize(("fast", "rows"), [(True, 20), (False, 5)])
-def test_products_in_bfloat16_are_smaller_where_they_would_take_seconds(
+def test_bfloat16_matrices_are_smaller_where_they_would_take_seconds(
     params, monkeypatch, fast, rows
 ):
     monkeypatch.setattr(roofline, "computes_in_bf16", lambda device: fast)
@@ -127,7 +127,7 @@ def test_products_in_bfloat16_are_smaller_where_they_would_take_seconds(
         assert rate.values == pytest.approx((2 * n**3 / 1e9,))
 
 
-def test_each_variant_works_with_its_own_threads_whatever_came_before(params, monkeypatch):
+def test_each_variant_sets_its_own_number_of_threads(params, monkeypatch):
     seen = []
 
     def look(variants, *_):
@@ -142,8 +142,8 @@ def test_each_variant_works_with_its_own_threads_whatever_came_before(params, mo
 
 
 @pytest.mark.parametrize(("cache_mib", "copied"), [(60, 480), (4, 64)])
-def test_a_gpus_copies_are_larger_than_its_last_cache(project, monkeypatch, cache_mib, copied):
-    """An H200's would hold nearly all of the processor's 64 MiB."""
+def test_a_gpu_copies_more_than_its_last_cache_holds(project, monkeypatch, cache_mib, copied):
+    """An H200's cache would hold nearly all of the CPU's 64 MiB."""
     gpu = SimpleNamespace(L2_cache_size=cache_mib * 2**20)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: gpu)
     params = lab.core.params.load(Params)
@@ -153,7 +153,7 @@ def test_a_gpus_copies_are_larger_than_its_last_cache(project, monkeypatch, cach
 
 
 @given(st.integers(1, 200), st.integers(0, 100))
-def test_a_chain_visits_every_cache_line_once_and_comes_back(lines, seed):
+def test_a_chain_visits_every_cache_line_once_and_returns(lines, seed):
     chain = chain_of(lines * CACHE_LINE, seed)
     lines = max(2, lines)
     visited, i = [], 0
@@ -174,7 +174,7 @@ def test_the_compiled_chase_follows_the_chain(tmp_path):
         assert chase(chain, 0, steps) == i
 
 
-def test_both_orders_add_up_the_same_numbers():
+def test_both_orders_give_the_same_sum():
     matrix = np.random.default_rng(0).random((30, 40), dtype=np.float32)
     assert memory.sum_by_rows(matrix) == pytest.approx(matrix.sum(), rel=1e-5)
     assert memory.sum_by_columns(matrix) == pytest.approx(matrix.sum(), rel=1e-5)

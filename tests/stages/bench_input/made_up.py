@@ -1,4 +1,4 @@
-"""Results of bench_input as a CPU or a GPU would leave them: committed medians, other devices."""
+"""Made-up results of bench_input: the committed medians, on a CPU or a GPU."""
 
 from lab.core.files import Metrics
 from lab.machine.devices import DeviceKind
@@ -11,5 +11,4 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
 
 
 def conditions(made: list[Measurement]) -> Metrics:
-    """The stage's own conditions."""
     return {"dataset": "fashion-mnist", "worker_start": "fork"}

@@ -33,7 +33,7 @@ def gathered(batches):
     return X[order], y[order]
 
 
-def test_every_feed_gives_the_same_images_to_the_bit(resident):
+def test_every_feed_gives_bit_for_bit_identical_images(resident):
     variants = feeds(70, 32, resident)
     assert set(variants) == {BOOK, PERSISTENT, NO_WORKERS, RESIDENT}
     X, y = gathered(variants[RESIDENT]())
@@ -44,13 +44,13 @@ def test_every_feed_gives_the_same_images_to_the_bit(resident):
         assert torch.equal(y, other_y), name
 
 
-def test_resident_batches_are_shuffled_anew_and_the_last_is_smaller(resident):
+def test_resident_batches_are_reshuffled_each_time_and_the_last_is_smaller(resident):
     first, second = (list(resident_batches(resident, 32)) for _ in range(2))
     assert [len(y) for _, y in first] == [32, 32, 6]
     assert not torch.equal(first[0][0], second[0][0])
 
 
-def test_what_is_read_and_preprocessed_is_what_resident_images_are(project):
+def test_read_and_preprocessed_images_equal_the_resident_ones(project):
     write_data(project / "data", train=20, test=10)
     images, _ = to_tensors(read_fashion_mnist("train"))
     stored, rows = book_images(), [7, 0, 7]
@@ -59,7 +59,7 @@ def test_what_is_read_and_preprocessed_is_what_resident_images_are(project):
     assert torch.equal(preprocess(read, stored.transform), to_float(images[rows]))
 
 
-def test_a_pass_tells_the_rate_after_the_first_batch_and_an_epoch_at_that_rate(monkeypatch):
+def test_a_pass_gives_the_rate_after_the_first_batch_and_an_epochs_time_at_that_rate(monkeypatch):
     readings = iter([10.0, 15.0, 16.0, 17.0, 18.0])  # at the start, after each batch, at the end
     monkeypatch.setattr(module, "read_clock", lambda devices: next(readings))
     batches = [(torch.zeros(n, 1, 28, 28), torch.zeros(n)) for n in (8, 8, 4)]
@@ -70,7 +70,7 @@ def test_a_pass_tells_the_rate_after_the_first_batch_and_an_epoch_at_that_rate(m
 
 
 def test_a_process_measures_what_the_page_and_the_claims_read(project):
-    """Both read the made-up results in other tests."""
+    """Other tests run both on the made-up results."""
     write_data(project / "data", train=64, test=10)
     small = {"epoch_images": 48, "rate_images": 32, "batch_size": 16, "resnet_batch_size": 2}
     small |= {"steps": 1, "resnet_steps": 1}

@@ -47,7 +47,7 @@ def test_a_timed_step_is_a_step_of_sgd_on_the_whole_batch_with_a_time_for_each_p
                 torch.testing.assert_close(p, q - module.LR * q.grad)
 
 
-def test_steps_of_a_warm_up_do_not_count():
+def test_warm_up_steps_do_not_count():
     first, second = count(1), count(11)
     variants = {"book": lambda: {"load": next(first)}, "resident": lambda: {"load": next(second)}}
     taken = module._take_turns(variants, warm_up=2, count=3, process=0)

@@ -1,4 +1,4 @@
-"""Made-up results of bench_overlap, as a CPU or a GPU would leave them."""
+"""Made-up results of bench_overlap on a CPU or a GPU."""
 
 from lab.core.files import Metrics
 from lab.machine.devices import DeviceKind
@@ -61,6 +61,5 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
 
 
 def conditions(made: list[Measurement]) -> Metrics:
-    """The stage's own conditions."""
     on_gpu = best_variant(Results(made)) == TWO_STREAMS
     return {"workload": "the notes'" if on_gpu else "balanced", "num_results": 16}

@@ -1,4 +1,4 @@
-"""What bench_overlap measures on this machine's CPU, and derives from its samples."""
+"""Measurements of bench_overlap on this machine's CPU, and findings from its samples."""
 
 import pytest
 import torch
@@ -31,7 +31,7 @@ ONE = Devices("cpu-virtual", [torch.device("cpu")], threads=1)
 
 @pytest.fixture(scope="module")
 def measured() -> list[Measurement]:
-    """Two processes, one copying the results, one as much as takes as long as a product."""
+    """Measure in two processes: one copies the results, one as much as takes a product's time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch.cuda, "device_count", lambda: 0)
         each = [bench_overlap.measure(i, p, 256) for i, p in enumerate((PARAMS, BALANCED))]
@@ -39,7 +39,7 @@ def measured() -> list[Measurement]:
     return [*times, *overlap_fractions(times), *timelines(PARAMS, ONE)]
 
 
-def test_every_variant_of_a_cpu_is_timed_with_its_fraction_and_bandwidth(measured):
+def test_every_cpu_variant_is_timed_with_its_fraction_and_bandwidth(measured):
     results, made = Results(measured), Results(measurements("bench_overlap", "cpu-virtual"))
     for experiment in ("times", "overlap", "bandwidth", "gradient ready", "backward pass"):
         assert set(results.variants(experiment)) == set(made.variants(experiment)), experiment
@@ -52,7 +52,7 @@ def test_every_variant_of_a_cpu_is_timed_with_its_fraction_and_bandwidth(measure
     assert any(m.variant == again(BESIDE) for m in measured), "the headline's noise control"
 
 
-def test_a_bandwidth_is_that_of_the_results_in_the_time_of_the_copies(measured):
+def test_bandwidth_is_bytes_of_results_over_time_of_copies(measured):
     results = Results(measured)
     [copies], [rate] = (results.series(d, "copying only") for d in ("times", "bandwidth"))
     gigabytes = 4 * 16 * 16 * 4 / 1e9  # 4 results of float32
@@ -60,13 +60,13 @@ def test_a_bandwidth_is_that_of_the_results_in_the_time_of_the_copies(measured):
 
 
 @pytest.mark.parametrize("kind", ["cuda", "cpu-virtual"])
-def test_the_best_variant_is_held_against_the_same_copies_in_turn(kind):
+def test_the_best_variant_is_compared_with_the_same_copies_made_sequentially(kind):
     found = findings("bench_overlap", measurements("bench_overlap", kind), kind)
     assert found["speedup"].value == pytest.approx(80 / 44, rel=1e-4)
     assert found["overlap_fraction"].value == pytest.approx((40 + 40 - 44) / 40)
 
 
-def test_what_is_copied_beside_products_is_a_share_of_the_copying():
+def test_the_share_copied_during_products_is_relative_to_all_copying():
     work = {"compute": [(0.0, 2.0), (2.0, 2.0)], "copy": [(1.0, 2.0), (3.0, 2.0)]}
     spans = [
         Measurement("timeline", BESIDE, start, (ms,), "ms", "cpu-virtual", columns={"activity": a})
@@ -89,7 +89,7 @@ def test_a_time_between_the_bounds_has_a_fraction_between_0_and_1(t1, t2, share)
     assert overlap_fraction([t1, t2], total) == pytest.approx(share, abs=1e-6)
 
 
-def test_the_books_printed_times_are_no_overlap():
+def test_the_books_printed_times_give_impossible_overlaps():
     assert overlap_fraction([0.5010, 2.3848], 2.1558) == pytest.approx(1.46, abs=0.005)
     assert overlap_fraction([0.1232, 2.1620], 3.1346) < 0  # the newer edition's
     times = {
@@ -105,8 +105,8 @@ def test_the_books_printed_times_are_no_overlap():
     assert printed.values[0] == pytest.approx(1.457, abs=1e-3)
 
 
-def test_an_overlap_that_cannot_be_is_marked_in_the_table():
-    """As the H100's by the book's times, 15.2: they compare two kinds of memory."""
+def test_an_impossible_overlap_is_marked_in_the_table():
+    """By the book's times, an H100's is 15.2, because they compare two kinds of memory."""
     made = measurements("bench_overlap", "cuda")
     others = [m for m in made if (m.experiment, m.variant) != ("overlap", AS_THE_BOOK)]
     for samples, mark in (((15.1, 15.2, 15.2, 15.3), ", impossible"), ((0.9, 1.0, 1.0, 1.1), "")):

@@ -20,13 +20,13 @@ from stages.bench_overlap.measure.timeline import timeline
 CPU = torch.device("cpu")
 
 
-def test_copies_are_made_as_long_as_products():
+def test_copies_are_sized_to_take_as_long_as_products():
     assert balanced_count(compute_s=2.0, copy_s=0.5, count=100) == 400
     assert balanced_count(compute_s=1e-9, copy_s=1.0, count=100) == 1
 
 
-def test_every_variant_of_a_cpu_copies_every_result():
-    for count in (10, 16 * 16, 1000):  # fewer elements than a product has, as many, more
+def test_every_cpu_variant_copies_every_result():
+    for count in (10, 16 * 16, 1000):  # fewer elements than a product, as many, more
         for variant in ("sequentially", BESIDE):
             work = make_work(16, 5, count, CPU, seed=0)
             for payload in work.payloads:
@@ -41,7 +41,7 @@ def test_every_variant_of_a_cpu_copies_every_result():
                 assert torch.equal(buffer, payload[:count]), (variant, count)
 
 
-def test_the_profiler_sees_every_product_and_copy_also_in_other_threads():
+def test_the_profiler_sees_every_product_and_copy_in_all_threads():
     work = make_work(32, 6, 5000, CPU, seed=0)
     with ThreadPoolExecutor(2) as pool:
         spans = timeline(cpu_variants(work, pool)[BESIDE], CPU)
@@ -52,7 +52,7 @@ def test_the_profiler_sees_every_product_and_copy_also_in_other_threads():
 
 @dataclass
 class FakeCuda:
-    """Keeps a log of what which stream was given, in the host's order."""
+    """A log of what each stream is given, in the host's order."""
 
     log: list[tuple] = field(default_factory=list)
     current: str = "main"
@@ -137,7 +137,7 @@ def test_on_a_second_stream_each_copy_waits_for_its_own_product_only(cuda):
     assert log == [*each[0], *each[1], *each[2], ("wait for stream", "down", "main")]
 
 
-def test_the_variants_that_allocate_wait_before_they_free(cuda):
+def test_variants_that_allocate_synchronize_before_they_free(cuda):
     variants, log = cuda
     for variant in ("pageable memory, one stream", "the notes' non_blocking, one stream"):
         log.clear()
@@ -145,14 +145,14 @@ def test_the_variants_that_allocate_wait_before_they_free(cuda):
         assert log == [("compute", i, "main") for i in range(3)] + [("synchronize",)]
 
 
-def test_both_directions_use_a_stream_each(cuda):
+def test_each_direction_uses_its_own_stream(cuda):
     variants, log = cuda
     variants["pinned memory, both directions"]()
     assert {entry[2] for entry in log if entry[0] == "copy"} == {"down"}
     assert log[-1] == ("wait for stream", "up", "main")
 
 
-def test_every_variant_of_a_gpu_has_its_parts_timed_alone(cuda):
+def test_the_parts_of_every_gpu_variant_are_timed_separately(cuda):
     variants, _ = cuda
     both = set(PARTS) - {BESIDE, SAME_IN_TURN[BESIDE]}  # a CPU's
     assert set(variants) == {*ALONE, *both}

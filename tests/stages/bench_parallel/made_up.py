@@ -1,4 +1,4 @@
-"""Made-up results of bench_parallel: the committed ones, and what only two GPUs have."""
+"""Made-up results of bench_parallel: the committed ones, plus those that need two GPUs."""
 
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement

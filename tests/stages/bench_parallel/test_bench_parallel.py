@@ -1,4 +1,4 @@
-"""What bench_parallel measures on two virtual devices, and derives from its samples."""
+"""Measurements of bench_parallel on two virtual devices, and findings from its samples."""
 
 import threading
 
@@ -48,7 +48,7 @@ def test_every_variant_has_a_sample_for_each_process_and_gives_the_findings(meas
     assert there == made_there - {"products_of_a_run"}, "which main counts"
 
 
-def test_together_neither_job_ends_before_both_have_begun():
+def test_together_runs_two_jobs_concurrently():
     both_begun, threads = threading.Barrier(2, timeout=30), set()
 
     def job() -> None:
@@ -61,7 +61,7 @@ def test_together_neither_job_ends_before_both_have_begun():
     assert threading.get_ident() in threads
 
 
-def test_each_chain_is_a_power_of_the_matrix_and_the_work_is_the_same():
+def test_each_chain_is_a_power_of_the_matrix_and_all_do_the_same_work():
     matrices = factors(16, Devices("cpu-virtual", CPUS, threads=1), seed=0)
     with two_devices.thread_pool(1, 1) as first, two_devices.thread_pool(1, 1) as second:
         for name, chains in CHAINS.items():

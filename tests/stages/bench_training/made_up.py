@@ -1,4 +1,4 @@
-"""Made-up results of bench_training, as a CPU or a GPU would leave them."""
+"""Made-up results of bench_training on a CPU or a GPU."""
 
 from dataclasses import replace
 
@@ -25,13 +25,13 @@ LENET = {
     names.BF16: 20.0,
     names.PLAIN: 33.0,
 }
-GRAPHS = {names.GRAPH: 20.0, names.FP32: 25.0, names.COMPILED_BF16: 10.0}  # of GPUs
+GRAPHS = {names.GRAPH: 20.0, names.FP32: 25.0, names.COMPILED_BF16: 10.0}  # only on GPUs
 RESNET18 = {names.NO_WORKERS: 90.0, names.ENGINE: 80.0, names.BF16: 40.0}
 ON_DEVICES = {
     names.NOTES_LENET: {names.ONE_DEVICE: 10.0, names.LOOP: 9.6, names.THREADS: 8.0},
     names.WIDE: {names.ONE_DEVICE: 40.0, names.LOOP: 30.0, names.THREADS: 20.0},
 }
-NOTES_WORKERS = 0  # what a trial found faster
+NOTES_WORKERS = 0  # the number that a trial found faster
 
 
 def measurements(kind: DeviceKind) -> list[Measurement]:
@@ -66,7 +66,6 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
 
 
 def conditions(made: list[Measurement]) -> dict[str, float | str]:
-    """The stage's own conditions."""
     [two_devices] = {m.device_kind for m in made if m.experiment == names.WIDE}
     return {
         names.NOTES_WORKERS: NOTES_WORKERS,

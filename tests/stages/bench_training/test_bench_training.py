@@ -1,4 +1,4 @@
-"""What bench_training races, and what it derives from the samples."""
+"""Variants that bench_training races, and findings derived from its samples."""
 
 from dataclasses import replace
 
@@ -34,13 +34,13 @@ def without_lightning(monkeypatch):
 
 
 @pytest.mark.parametrize(("workers", "ms"), [(0, 90), (4, 100)])
-def test_the_engine_is_held_against_the_notes_way_of_the_trial(workers, ms):
+def test_the_engine_is_compared_with_the_baseline_that_the_trial_chose(workers, ms):
     results = Results(measurements("bench_training", "cpu-virtual"), {names.NOTES_WORKERS: workers})
     found = bench_training.findings.findings(results)
     assert found["lenet_fp32_speedup"].value == pytest.approx(ms / 30)
 
 
-def test_the_trial_chooses_the_setting_that_is_faster_on_samples_of_its_own(monkeypatch):
+def test_the_trial_chooses_the_faster_setting_by_its_own_samples(monkeypatch):
     raced = []
 
     def race(variants, starts):
@@ -68,7 +68,7 @@ def test_one_gpu_is_not_two_devices():
 
 
 def test_a_processor_without_bfloat16_computes_nothing_in_it_and_says_so():
-    """There a product of 2048 rows takes a minute, and a race of them half an hour."""
+    """A 2048-row matrix multiplication would take a minute there, and a race half an hour."""
     old = replace(CPU, bf16=False)
     for params in (PARAMS, PEERS):
         everywhere, here = variants_of(params, CPU, 0), variants_of(params, old, 0)

@@ -28,7 +28,7 @@ IMAGES = 70  # 8 batches of 8, and one of 6
 
 @pytest.fixture
 def seconds(project, monkeypatch):
-    """A clock by which nothing takes time but what `counted` makes take a second."""
+    """Yield a fake clock that stands still unless a test advances it."""
     write_data(project / "data", train=IMAGES, test=10)
     now = [0.0]
     for module in (loops, notes_loop):
@@ -42,7 +42,7 @@ def seconds(project, monkeypatch):
 
 
 def counted(monkeypatch, owner, name, seconds):
-    """The calls of a function, each of which takes a second."""
+    """Make each call of a function take 1 s on the fake clock, and return the list of calls."""
     calls, function = [], getattr(owner, name)
 
     def call(*arguments, **settings):
@@ -54,7 +54,7 @@ def counted(monkeypatch, owner, name, seconds):
     return calls
 
 
-def test_the_engine_takes_trainings_own_steps_a_new_order_in_each_turn(monkeypatch, seconds):
+def test_the_engine_takes_the_trainers_steps_in_a_new_order_in_each_turn(monkeypatch, seconds):
     taken, take = [], Trainer.take
 
     def remember(trainer, batches, rates, losses):
@@ -85,7 +85,7 @@ def test_the_engine_takes_trainings_own_steps_a_new_order_in_each_turn(monkeypat
     ],
 )
 def test_a_turn_ends_with_its_epoch(monkeypatch, seconds, kind, owner, name):
-    """All ways take all batches, the smaller one too, and the mean is over those taken."""
+    """Every variant takes all batches, also the smaller last one; the mean is over those taken."""
     turn = turn_of(VARIANT.but(kind=kind))
     calls = counted(monkeypatch, owner, name, seconds)
     assert turn(100) == 1.0
@@ -96,7 +96,7 @@ def test_a_turn_ends_with_its_epoch(monkeypatch, seconds, kind, owner, name):
 
 @pytest.mark.skipif(not has_lightning(), reason="needs lightning: pip install -e '.[peers]'")
 def test_lightning_takes_the_notes_steps(monkeypatch, seconds):
-    """On the same batches, in turns of which each is the start of an epoch."""
+    """The batches are the same, and each turn starts an epoch."""
     from stages.bench_training.measure import lightning_loop
 
     variant, trained, told, asked = VARIANT.but(kind="lightning"), [], [], [STEPS, STEPS]
@@ -107,7 +107,7 @@ def test_lightning_takes_the_notes_steps(monkeypatch, seconds):
     remember = lambda module: trained.append(module.net) or optimizer(module)  # noqa: E731
     monkeypatch.setattr(lightning_loop.Net, "configure_optimizers", remember)
     steps = counted(monkeypatch, torch.optim.SGD, "step", seconds)
-    with pytest.raises(IndexError):  # nobody asks any more
+    with pytest.raises(IndexError):  # no more turns are asked for
         lightning_loop.serve_lightning(variant, SimpleNamespace(recv=asked.pop, send=told.append))
     assert (told, len(steps)) == ([1.0, 1.0], 2 * STEPS)
     by_the_notes = variant.make_net()
@@ -121,7 +121,7 @@ def test_lightning_takes_the_notes_steps(monkeypatch, seconds):
 
 @pytest.mark.parametrize(("kind", "ticks"), [("arithmetic", 3), ("copies", 2)])
 def test_a_rate_is_that_of_the_fastest_call(monkeypatch, kind, ticks):
-    """By a clock on which one call of the second piece of work takes a thousandth of a second."""
+    """One call of the second piece of work takes 1 ms, every other call 1000 s."""
     monkeypatch.setattr(rates, "PRODUCT_ROWS", {"cpu": (10, 20)})
     monkeypatch.setattr(rates, "COPIED_MIB", {"cpu": (1, 2)})
     monkeypatch.setattr(rates, "IMAGES", {"cpu": 1})
@@ -133,7 +133,7 @@ def test_a_rate_is_that_of_the_fastest_call(monkeypatch, kind, ticks):
 
 
 def test_the_notes_loop_over_devices_is_the_step_by_hand(seconds):
-    """The same weights as by the library's step, whose gradients the notes sum in this order."""
+    """The weights are those of the library's step; the notes sum its gradients in this order."""
     images, labels = to_tensors(read_fashion_mnist("train"))
     devices = [torch.device("cpu")] * 2
     loop, threads = (

@@ -34,16 +34,16 @@ def ready(project, monkeypatch):
     assert not multiprocessing.active_children(), "no variant's process outlives its race"
 
 
-def test_variants_take_turns_in_processes_of_their_own(ready):
+def test_variants_take_turns_in_their_own_processes(ready):
     found = race({"product": PRODUCT, "book": BOOK}, starts=1)
     assert list(found.seconds) == ["product", "book"]
     for [seconds] in found.seconds.values():
         assert 0 < seconds < 60
 
 
-def test_a_trace_is_what_a_profiler_writes_and_one_that_fails_fails_no_race(ready, tmp_path):
+def test_a_race_writes_profiler_traces_and_survives_one_that_fails(ready, tmp_path):
     variants = {"product": PRODUCT, "other": PRODUCT.but(batch_size=8)}
-    (tmp_path / "other.json").mkdir()  # where nothing can be written
+    (tmp_path / "other.json").mkdir()  # so that the trace cannot be written
     found = race(variants, 1, tmp_path)
     assert list(map(len, found.seconds.values())) == [1, 1]
     events = json.loads((tmp_path / "product.json").read_text())["traceEvents"]
@@ -51,7 +51,7 @@ def test_a_trace_is_what_a_profiler_writes_and_one_that_fails_fails_no_race(read
     assert len(products) == TRACED_STEPS * len(PRODUCT_ROWS["cpu"])
 
 
-def test_a_step_is_told_in_parts_in_each_start(ready):
+def test_every_process_measures_the_parts_of_a_step(ready):
     engine = BOOK.but(kind="engine", batch_size=16, in_parts=True)
     found = race({"engine": engine, "again": engine.but(in_parts=False)}, starts=2)
     assert list(found.parts) == ["engine"]
@@ -71,8 +71,8 @@ def answer_once(link, variant):
 
 
 @pytest.mark.parametrize(("serve", "code"), [(end_at_once, 4), (answer_once, 0)])
-def test_processes_that_end_end_the_race(ready, monkeypatch, serve, code):
-    """The first ends at once, the second in the turn that counts."""
+def test_a_race_ends_when_a_variants_process_ends(ready, monkeypatch, serve, code):
+    """The first ends immediately, the second in the turn that counts."""
     monkeypatch.setattr(race_module, "serve", serve)
     with pytest.raises(LabError, match=rf"^variant 'broken' ended with code {code}"):
         race({"broken": PRODUCT}, 2)
@@ -87,7 +87,7 @@ def test_a_variant_that_does_not_compile_leaves_the_race_to_the_others(ready):
 
 
 def test_a_variant_that_compiles_for_too_long_leaves_the_race_to_the_others(ready, monkeypatch):
-    """A visit would end its part that is worth most while a compiler works, with nothing left."""
+    """Otherwise a visit's most valuable part would end while it compiles, with no results."""
     monkeypatch.setenv(DEADLINE_VARIABLE, str(time.monotonic() + 4))
     compiled = BOOK.but(kind="engine", compile="max-autotune", batch_size=64)
     found = race({"compiled": compiled, "product": PRODUCT}, starts=1)
@@ -115,7 +115,7 @@ def start_race(*variants: TrainingVariant) -> subprocess.Popen[bytes]:
 
 
 def descendants(process: subprocess.Popen[bytes], count: int) -> list[psutil.Process]:
-    """The processes under one, when there are `count` of them."""
+    """Wait until a process has `count` descendants, and return them."""
     end = time.monotonic() + 60
     while time.monotonic() < end and process.poll() is None:
         found = psutil.Process(process.pid).children(recursive=True)
@@ -126,10 +126,10 @@ def descendants(process: subprocess.Popen[bytes], count: int) -> list[psutil.Pro
 
 
 def test_a_race_that_is_killed_leaves_no_process(ready):
-    """Neither the variants that wait nor one in a turn that would never end."""
+    """The waiting variants end, and so does one in a turn that would never end."""
     endless = PRODUCT.but(steps=10**12)
     racing = start_race(PRODUCT, endless)
-    processes = descendants(racing, 4)  # the server, its tracker of resources, two variants
+    processes = descendants(racing, 4)  # the server, its resource tracker, two variants
     racing.kill()
     racing.wait(10)
     assert not outlived(processes)

@@ -1,4 +1,4 @@
-"""The stage that judges: from whatever files there are, and what it says of changes."""
+"""The stage `claims`: verdicts from whatever files exist, and its log of changes."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def run_without_torch(folder: Path) -> None:
     )
 
 
-def test_the_committed_reports_get_their_verdicts_without_torch_and_the_same_twice(tmp_path):
+def test_the_committed_reports_are_judged_without_torch_and_repeatably(tmp_path):
     shutil.copytree(
         COMMITTED / "reports",
         tmp_path / "reports",
@@ -92,12 +92,12 @@ def judged_messages(caplog) -> list[str]:
     return caplog.messages
 
 
-def test_it_tells_how_much_holds_and_what_differs_from_the_commit(project, caplog):
+def test_the_log_counts_what_holds_and_names_what_differs_from_the_commit(project, caplog):
     for stage in ("parallelism", "replicas"):
         shutil.copytree(COMMITTED / "reports" / stage, project / "reports" / stage)
     shutil.copy(COMMITTED / "reports" / "hardware.json", project / "reports")
     there = judge_all(whatever_is_under(Path("reports")))
-    [alone] = judged_messages(caplog)  # git knows nothing of this folder
+    [alone] = judged_messages(caplog)  # the folder is not in git yet
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "results"]):
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True)
     assert judged_messages(caplog) == [alone]

@@ -1,4 +1,4 @@
-"""Made-up results of convergence, as a CPU or a GPU would leave them."""
+"""Made-up results of convergence on a CPU or a GPU."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -42,7 +42,7 @@ CAP = float(LENET_RUNS.max_epochs)
 
 SeedEpochs = Mapping[tuple[str, int], list[float]]  # by variant and batch size
 
-# epochs to the target of each seed, CAP where it was not reached
+# each seed's epochs to the target, CAP if it was not reached
 LENET_EPOCHS: SeedEpochs = {
     (FIXED, 64): [1.0, 2.0] * 4,
     (FIXED, 256): [4.0, 6.0] * 4,
@@ -66,7 +66,7 @@ RESNET18_US = {256: 2000.0, 4096: 1000.0}
 
 
 def lenet_results() -> list[Measurement]:
-    """What the stage measures of LeNet."""
+    """Return the stage's measurements of LeNet."""
     made = of_runs("lenet", LENET_EPOCHS, LENET_US)
     for staleness, percent in ((0, 70.0), (3, 60.0)):
         runs = by_seed("short_run", PLAIN, [percent] * 8)
@@ -77,7 +77,7 @@ def lenet_results() -> list[Measurement]:
 def of_runs(
     net: str, seed_epochs: SeedEpochs, us_per_image: Mapping[int, float]
 ) -> list[Measurement]:
-    """A net's results; runs at a scaled rate that do not reach the target diverge."""
+    """Return a net's results; runs at a scaled rate that miss the target diverge."""
     made = []
     for (variant, n), epochs in seed_epochs.items():
         missed = [e == CAP for e in epochs]
@@ -99,7 +99,7 @@ def times(experiment: str, net: str, us_per_image: Mapping[int, float]) -> list[
 
 
 def write(reports: Path, kind: DeviceKind = "cpu-virtual") -> None:
-    """Write the rows and metrics of `convergence` under `reports`; a GPU trains ResNet-18, too."""
+    """Write the rows and metrics of `convergence` under `reports`; a GPU also trains ResNet-18."""
     made, params = lenet_results(), CONVERGENCE
     if kind == "cuda":
         made += of_runs("resnet18", RESNET18_EPOCHS, RESNET18_US)

@@ -1,4 +1,4 @@
-"""What `convergence` derives and its page names, from made-up runs; and one small real run."""
+"""Findings of `convergence` and its page's values from made-up runs; and one small real run."""
 
 import re
 from dataclasses import replace
@@ -48,7 +48,7 @@ def test_runs_that_miss_the_target_count_as_longer_than_all_others():
     assert (all_of_them.median, all_of_them.more, all_of_them.missed) == (5, False, 0)
 
 
-def test_what_devices_gain_is_what_epochs_leave_of_it(tmp_path):
+def test_extra_epochs_reduce_what_devices_gain(tmp_path):
     write(tmp_path, "cuda")
     results = read_results(tmp_path / "convergence")
     found = findings(results)
@@ -59,7 +59,7 @@ def test_what_devices_gain_is_what_epochs_leave_of_it(tmp_path):
     assert told["at_least"] == {"fixed": "", "scaled": ""}, "at 256 all reached the target"
 
 
-def test_the_runs_that_fail_are_shares_of_all():
+def test_failed_runs_are_counted_as_shares_of_all():
     """LeNet has 64 runs: 8 that miss the target at 4096, 4 that diverge at a scaled rate."""
     found = findings(Results(lenet_results()))
     shares = [found[f"lenet_{how}_percent"].value for how in ("not_reached", "diverged")]
@@ -96,14 +96,14 @@ def test_a_small_real_run_repeats_and_has_all_variants(one_thread):
 
 
 class OfTwoMinds(RunsToTarget):
-    """Seeds that judge need 1 epoch at rate 4, and one more for each octave; others at rate 16."""
+    """Judging seeds need 1 epoch at rate 4, others at rate 16; each octave away adds one."""
 
     def run(self, lr, batch_size, i, step=None):
         octaves = abs(np.log2(lr(99.0) / (4 if i < self.params.num_seeds else 16)))
         return RunToTarget((1 + octaves,), (0.9,), "reached")
 
 
-def test_an_optimizers_rate_is_chosen_by_other_seeds_than_those_it_is_judged_by():
+def test_an_optimizers_rate_is_chosen_and_judged_by_different_seeds():
     train_set = Images(torch.zeros(1), torch.zeros(1))
     trainer = OfTwoMinds("lenet", 14, CONVERGENCE.lenet, train_set, train_set, 0)
     found = Results(list(measure_epochs(trainer)))
@@ -123,7 +123,7 @@ def test_the_search_for_a_rate_ends_at_the_least_cost(best):
     assert len(asked) == len(set(asked)), "no rate is tried twice"
 
 
-def test_a_rate_without_the_target_is_worse_than_any_with_it_and_then_accuracy_counts():
+def test_rates_that_miss_the_target_rank_last_and_by_accuracy():
     costs = {1.0: (np.inf, -0.3), 2.0: (np.inf, -0.5), 4.0: (7.0, -0.6), 8.0: (np.inf, -0.7)}
     assert climb(lambda rate: costs[rate], 1.0) == 4.0
 
@@ -153,7 +153,7 @@ BUDGET = [10.0] * 8
 def share(
     few: list[float], few_reached: list[float], many: list[float], many_reached: list[float]
 ) -> Finding:
-    """The epochs at batch 64 in percent of those at 256, at one rate."""
+    """Return the epochs at batch size 64 as a percentage of those at 256, at one rate."""
     made = [
         replace(by_seed(experiment, FIXED, y), columns={"net": "lenet", "batch_size": n})
         for n, runs in ((64, (few, few_reached)), (256, (many, many_reached)))
@@ -162,7 +162,7 @@ def share(
     return findings(Results(made))["small_batch_share"]
 
 
-def test_cut_run_bounds_its_share_from_above():
+def test_a_cut_run_bounds_its_share_from_above():
     few = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     found = share(few, REACHED, BUDGET, REACHED)
     assert (found.value, found.low, found.high) == pytest.approx((45, 10, 80))

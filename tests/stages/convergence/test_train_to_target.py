@@ -1,4 +1,4 @@
-"""Epochs to a target: what a run is, when it ends, and how."""
+"""Epochs to a target: schedules, readings, and when and how a run ends."""
 
 import itertools
 import math
@@ -39,7 +39,7 @@ def run(lr=0.01, batch_size=32, accuracy=0.7, max_epochs=24, seed=0, train=TRAIN
 
 
 @given(st.floats(0.001, 1), st.integers(1, 64), st.integers(1, 64))
-def test_rules_of_the_rate(lr, smallest, times):
+def test_a_fixed_rate_is_constant_and_a_scaled_one_warms_up_linearly(lr, smallest, times):
     fixed, warm = (schedule(rule, lr, smallest * times, smallest, 2.0) for rule in (FIXED, SCALED))
     assert fixed(0.0) == fixed(7.0) == lr
     assert [warm(t) for t in (0.0, 1.0, 2.0, 7.0)] == pytest.approx(
@@ -47,7 +47,7 @@ def test_rules_of_the_rate(lr, smallest, times):
     )
 
 
-def test_a_run_ends_at_its_first_reading_with_the_target_and_repeats():
+def test_a_run_ends_at_its_first_reading_that_reaches_the_target_and_is_repeatable():
     found = run()
     assert found == run()
     assert found.ending == "reached"
@@ -68,19 +68,19 @@ def test_the_epochs_to_an_accuracy_lie_between_the_readings_around_it():
     assert RunToTarget((0.5,), (0.9,), "reached").epochs_to(0.6) == 0.5
 
 
-def test_leaving_the_finite_numbers_ends_a_run_at_once_and_a_constant_answer_at_the_end():
+def test_a_non_finite_loss_ends_a_run_immediately_and_a_constant_answer_at_its_end():
     lost = run(lr=1e30, max_epochs=4)
     assert lost.ending == "diverged"
     assert len(lost.epochs) == 1
     constant = Images(
         TRAIN.X, torch.zeros_like(TRAIN.y)
-    )  # what it learns is to answer 0, right for few test images
+    )  # the net learns to answer 0, right for few test images
     stuck = run(lr=0.5, train=constant, accuracy=0.99, max_epochs=2)
     assert (stuck.ending, stuck.epochs[-1]) == ("diverged", 2)
 
 
 @given(st.integers(1, 2000), st.sampled_from([16, 64, 256, 1024, 4096]))
-def test_readings_are_whole_steps_an_octaves_eighth_apart_and_the_last(num_steps, batch_size):
+def test_readings_are_whole_steps_an_eighth_of_an_octave_apart_and_the_last(num_steps, batch_size):
     steps = readings(num_steps, batch_size)
     assert steps == sorted(set(steps))
     assert steps[-1] == num_steps

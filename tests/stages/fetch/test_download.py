@@ -1,4 +1,4 @@
-"""Where data come from, and what becomes of a source that has none or others."""
+"""Sources of data, and what happens if a source has none or the wrong ones."""
 
 import functools
 import gzip
@@ -23,7 +23,7 @@ TABLE = b"800\t0\t0.3\t71.3\t0.002\t126.2\n"
 
 
 def publish(folder, places, name, content):
-    """Put a file into a mirror, packed if its name says so; returns what is pinned of it."""
+    """Put a file into a mirror, gzipped if its name says so, and return its pins."""
     packed = gzip.compress(content) if name.endswith(".gz") else content
     put(folder / places[0] / name, packed)
     pins = [hashlib.sha256(each).hexdigest() for each in (packed, content)]
@@ -37,7 +37,7 @@ def put(path, content):
 
 
 def lay_out(mirror, root, packed=False, unpacked=False):
-    """Put the mirror's data under a root as torchvision does, in one form or in both."""
+    """Put the mirror's data under a root as torchvision does, packed, unpacked or both."""
     for file in (*download.FASHION_FILES, download.AIRFOIL):
         content, folder = (mirror / file.folders[0] / file.name).read_bytes(), file.folders[-1]
         if unpacked or file is download.AIRFOIL:
@@ -48,7 +48,7 @@ def lay_out(mirror, root, packed=False, unpacked=False):
 
 @pytest.fixture
 def mirror(tmp_path_factory, project, monkeypatch):
-    """A mirror with small data sets, which the code takes for the published ones."""
+    """Return a mirror with small data sets that the code takes for the published ones."""
     folder = tmp_path_factory.mktemp("mirror")
     images, labels = synthetic.fashion(20, seed=1)
     published = [
@@ -68,7 +68,7 @@ def mirror(tmp_path_factory, project, monkeypatch):
 
 @pytest.fixture
 def address(mirror):
-    """The same mirror, served on the loopback address."""
+    """Serve the mirror on the loopback address, and yield its URL."""
     handler = functools.partial(SimpleHTTPRequestHandler, directory=mirror)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -83,7 +83,7 @@ def fetch(**changes):
     return download.fetch(load(Params).data)
 
 
-def test_the_own_mirror_comes_first(mirror, monkeypatch):
+def test_the_users_own_mirror_comes_first(mirror, monkeypatch):
     monkeypatch.setenv("LAB_DATA_MIRROR", str(mirror))
     assert set(fetch().values()) == {"original"}
     assert len(datasets.read_fashion_mnist("train").images) == 20
@@ -91,7 +91,7 @@ def test_the_own_mirror_comes_first(mirror, monkeypatch):
     assert sources.sources(AIRFOIL, ["https://a/"])[-1] == "https://a/airfoil_self_noise.dat"
 
 
-def test_mirrors_of_params_are_asked_in_turn(mirror, address):
+def test_mirrors_in_params_are_tried_in_order(mirror, address):
     found = fetch(
         **{
             "mirrors.fashion_mnist": [f"{address}/nothing", f"{address}/fashion-mnist"],
@@ -102,13 +102,13 @@ def test_mirrors_of_params_are_asked_in_turn(mirror, address):
     assert datasets.read_source() == found
 
 
-def test_look_alikes_are_drawn_where_nothing_answers(mirror, caplog):
+def test_look_alikes_are_drawn_if_no_mirror_answers(mirror, caplog):
     assert set(fetch().values()) == {"synthetic"}
     assert "SYNTHETIC" in caplog.text
     assert len(datasets.read_fashion_mnist("train").images) == 30
 
 
-def test_no_source_is_an_error_where_params_say_so_or_an_own_mirror_is_named(mirror, monkeypatch):
+def test_no_source_is_an_error_if_params_say_so_or_the_user_names_a_mirror(mirror, monkeypatch):
     with pytest.raises(DataError, match=r"train-images.*LAB_DATA_MIRROR"):
         fetch(if_unreachable="fail")
     assert not (datasets.DATA / datasets.SOURCE_FILE).exists()
@@ -118,8 +118,8 @@ def test_no_source_is_an_error_where_params_say_so_or_an_own_mirror_is_named(mir
         fetch(if_unreachable="synthetic")
 
 
-def test_data_that_are_fetched_by_half_have_no_source(mirror, monkeypatch):
-    """Or images that are published by now would pass for look-alikes, which all were before."""
+def test_half_fetched_data_have_no_source(mirror, monkeypatch):
+    """Otherwise published images would pass for the look-alikes that they replaced."""
     fetch()
     put(mirror / "airfoil/airfoil_self_noise.dat", b"<html>log in</html>")
     monkeypatch.setenv("LAB_DATA_MIRROR", str(mirror))
@@ -130,7 +130,7 @@ def test_data_that_are_fetched_by_half_have_no_source(mirror, monkeypatch):
 
 
 @pytest.mark.parametrize("way", ["a folder", "an address"])
-def test_other_bytes_are_never_replaced_by_look_alikes(mirror, address, monkeypatch, way):
+def test_wrong_bytes_are_never_replaced_by_look_alikes(mirror, address, monkeypatch, way):
     put(mirror / "fashion-mnist/train-labels-idx1-ubyte.gz", b"<html>log in</html>")
     changes = {}
     if way == "a folder":
@@ -142,7 +142,7 @@ def test_other_bytes_are_never_replaced_by_look_alikes(mirror, address, monkeypa
     assert not (datasets.DATA / datasets.SOURCE_FILE).exists()
 
 
-def test_a_download_that_breaks_off_leaves_nothing(mirror, address, monkeypatch):
+def test_an_interrupted_download_leaves_no_file(mirror, address, monkeypatch):
     def broken(*_, **__):
         raise requests.ConnectionError("reset by peer")
 
@@ -155,7 +155,7 @@ FORMS = [{"unpacked": True}, {"packed": True}, {"packed": True, "unpacked": True
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_users_published_files_are_used_as_they_are_and_stay(mirror, form):
+def test_a_users_published_files_are_used_and_left_unchanged(mirror, form):
     lay_out(mirror, datasets.DATA, **form)
     put(datasets.DATA / datasets.RAW_FOLDER / "my_notes.txt", b"mine")
     before = state(datasets.DATA)
@@ -165,7 +165,7 @@ def test_a_users_published_files_are_used_as_they_are_and_stay(mirror, form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_own_mirror_may_be_torchvisions_root(mirror, tmp_path, monkeypatch, form):
+def test_the_users_mirror_may_be_torchvisions_root(mirror, tmp_path, monkeypatch, form):
     lay_out(mirror, tmp_path / "torchvision", **form)
     monkeypatch.setenv("LAB_DATA_MIRROR", str(tmp_path / "torchvision"))
     assert set(fetch().values()) == {"original"}
@@ -173,7 +173,7 @@ def test_the_own_mirror_may_be_torchvisions_root(mirror, tmp_path, monkeypatch, 
 
 
 @pytest.mark.parametrize("form", FORMS[:2])
-def test_look_alikes_never_complete_a_part_of_the_published_data(mirror, monkeypatch, form):
+def test_look_alikes_never_complete_partial_published_data(mirror, monkeypatch, form):
     lay_out(mirror, datasets.DATA, **form)
     [one] = datasets.DATA.rglob("train-labels*")
     one.unlink()
@@ -186,7 +186,7 @@ def test_look_alikes_never_complete_a_part_of_the_published_data(mirror, monkeyp
 
 
 @pytest.mark.parametrize("name", ["train-labels-idx1-ubyte", "airfoil_self_noise.dat"])
-def test_a_users_other_file_is_kept_beside_the_published_one(mirror, monkeypatch, caplog, name):
+def test_a_users_own_file_is_kept_next_to_the_published_one(mirror, monkeypatch, caplog, name):
     lay_out(mirror, datasets.DATA, unpacked=True)
     [one] = datasets.DATA.rglob(name)
     one.write_bytes(b"mine")
@@ -217,16 +217,16 @@ def test_nothing_is_written_through_a_link_out_of_the_project(
     assert set(fetch().values()) == {"original"}
 
 
-def test_the_labs_own_look_alikes_give_way(mirror, monkeypatch):
+def test_published_data_replace_the_labs_own_look_alikes(mirror, monkeypatch):
     fetch()
-    (datasets.DATA / datasets.SOURCE_FILE).unlink()  # as a kill before the end leaves them
+    (datasets.DATA / datasets.SOURCE_FILE).unlink()  # as after a kill before the end
     assert set(fetch().values()) == {"synthetic"}
     monkeypatch.setenv("LAB_DATA_MIRROR", str(mirror))
     assert set(fetch().values()) == {"original"}
 
 
 def state(folder):
-    """What must not change of the files under a folder."""
+    """Return what must not change in a folder's files: bytes, inode, mode and time."""
     found = {name: (folder / name).stat() for name in files(folder)}
     return {
         name: ((folder / name).read_bytes(), stat.st_ino, stat.st_mode, stat.st_mtime_ns)
@@ -234,7 +234,7 @@ def state(folder):
     }
 
 
-def test_the_pins_are_the_published_ones():
+def test_the_pins_match_the_published_files():
     """SHA-256 of the files whose MD5 torchvision pins."""
     mirror = Path(os.environ.get("LAB_DATA_MIRROR", "none"))
     if not mirror.is_dir():

@@ -1,4 +1,4 @@
-"""What `landscapes` finds, against what is known in closed form."""
+"""Results of `landscapes`, compared with closed forms."""
 
 import math
 
@@ -20,7 +20,7 @@ def found():
     return Results(measured)
 
 
-def test_landscapes_finds_what_is_known(found):
+def test_landscapes_finds_the_known_values(found):
     derived = {name: finding.value for name, finding in findings(found).items()}
     assert derived["minima_apart"] == pytest.approx(1.090408 - 1.016983, abs=1e-6)
     assert derived["cube_lower_percent"] == 50, "it grows through 0"
@@ -50,13 +50,13 @@ def test_half_of_the_directions_lead_down_from_the_books_saddle_and_from_random_
     assert list(shares.values()) == pytest.approx([0.5] * 3, abs=0.1)
 
 
-def test_many_examples_have_their_minimum_near_that_of_the_risk():
+def test_the_minimum_of_many_examples_is_near_that_of_the_risk():
     found = sample_minimisers(100_000, 3, np.random.default_rng(0))
     assert found == pytest.approx(1.0904, abs=0.02)
 
 
-def test_the_best_step_is_chosen_by_other_splits_than_those_it_is_judged_by(monkeypatch):
-    """The last two of four choose the first step, which the others find the worst."""
+def test_the_best_step_is_chosen_and_judged_by_different_splits(monkeypatch):
+    """The last two of four splits choose the first step, which is the worst for the others."""
     splits = iter([5, 5, -1, -1])
     monkeypatch.setattr(
         risks, "errors", lambda *args: (args[-1], np.where(args[-1] == 1, next(splits), 3.0))

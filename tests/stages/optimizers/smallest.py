@@ -11,7 +11,7 @@ TIMES = {"step with SGD": 10.0, "step with AdaGrad": 12.0, again("step with AdaG
 
 
 def results() -> list[Measurement]:
-    """As `main` has them, with made-up times."""
+    """Return results as `main` makes them, with made-up times."""
     table = problem(*objectives.standardise(synthetic.airfoil(0)))
     times = [made_up.one("step_time", variant, ms, "cpu") for variant, ms in TIMES.items()]
     return [*times, *measure(PARAMS, table, seed=0)]

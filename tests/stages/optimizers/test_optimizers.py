@@ -1,4 +1,4 @@
-"""What `optimizers` finds, against what is known in closed form or printed by the book."""
+"""Results of `optimizers`, compared with closed forms and the book's printed numbers."""
 
 import os
 from functools import partial
@@ -64,8 +64,8 @@ TORCHS = {
 
 
 @pytest.mark.parametrize("name", TORCHS)
-def test_what_is_swept_under_a_name_is_torchs_optimizer_of_that_name(name):
-    """But for epsilons, which hardly tell in gradients of this size."""
+def test_each_swept_optimizer_is_torchs_of_that_name(name):
+    """Epsilons may differ, which hardly matters for gradients of this size."""
     gradients = np.random.default_rng(0).uniform(0.5, 2, (10, 3))
     x = np.ones(3)
     rule, theirs = sweeps.MAKE_RULE[name](0.01), torch.ones(3, dtype=torch.float64)
@@ -94,7 +94,7 @@ def test_momentum_averages_of_a_constant_gradient_approach_it():
     assert averages.momentum_averages(g) == pytest.approx(3 * (1 - 0.9**steps) * np.ones((1, 2)))
 
 
-def test_what_averages_keep_is_what_algebra_says(found):
+def test_gradient_averages_agree_with_algebra(found):
     effective = found.curves("gradient_averages")["effective samples of momentum 0.9"]
     assert effective.y == pytest.approx(19, rel=0.1), "(1 + beta) / (1 - beta)"
     sums = found.curves("geometric_sum")
@@ -106,9 +106,9 @@ LIKED = "Nesterov 0.9"
 
 
 def run_to_order(make_rule, rates, task, w, batch_size, num_steps, check_every, seed):
-    """Runs of seeds 10 and 11 that judge and of 12 and 13 that choose, and are of another mind.
+    """Stand in for `descend`: seeds 10 and 11 judge, 12 and 13 choose, and they disagree.
 
-    Those that choose find the least rate and LIKED better than the others, by 1 each.
+    Choosers find the lowest rate and LIKED better by 1 each, judges find them worse by 1 each.
     """
     liked = (rates == rates[0])[:, None] + float(make_rule is sweeps.MAKE_RULE[LIKED])
     chooses = np.isin(seed + np.arange(len(w)), [12, 13])
@@ -116,7 +116,7 @@ def run_to_order(make_rule, rates, task, w, batch_size, num_steps, check_every, 
     return regression.Trajectory(np.arange(3), excess, np.zeros(1), np.zeros(w.shape)[None])
 
 
-def test_what_is_the_best_is_chosen_by_other_seeds_than_those_it_is_judged_by(monkeypatch):
+def test_the_best_settings_are_chosen_and_judged_by_different_seeds(monkeypatch):
     for module in (sweeps, averages):
         monkeypatch.setattr(module, "descend", run_to_order)
     task = small_problem()
@@ -139,10 +139,10 @@ def test_what_is_the_best_is_chosen_by_other_seeds_than_those_it_is_judged_by(mo
     assert found.one("momentum_at", "momentum 0.9").values == (11, 11)
 
 
-RATES = {0.001: 9, 0.01: 6, 0.1: 3, 1.0: 2}  # the excess at each, of a seed that judges
+RATES = {0.001: 9, 0.01: 6, 0.1: 3, 1.0: 2}  # a judging seed's excess at each rate
 
 
-def test_a_tenth_is_of_the_rate_that_other_seeds_chose():
+def test_the_cost_of_a_tenth_is_relative_to_the_rate_that_other_seeds_chose():
     made = [
         *(by_seed("rates", "Adam", [y], rate, problem="airfoil") for rate, y in RATES.items()),
         by_seed("best_rate", "Adam", [RATES[0.1]], 0.1, problem="airfoil"),
@@ -176,7 +176,7 @@ def test_the_rule_farthest_from_torchs_counts_for_each_seed():
     assert findings(Results(made))["torch_over_scratch"].value == 1.75
 
 
-def test_worst_problem_counts_for_each_seed():
+def test_the_worst_problem_counts_for_each_seed():
     """Three problems, two seeds: ratios (1, 4), (3, 1) and (1, 1), so 3 and 4 are the worst."""
     ends = {"airfoil": ([1, 4], [1, 1]), "ill": ([3, 1], [1, 1]), "sparse": ([1, 1], [1, 1])}
     made = [
@@ -204,13 +204,13 @@ def test_batches_go_through_the_rows_once_an_epoch(batch_size, num_steps, seed):
 
 
 def three_problems():
-    """One for each of three starts."""
+    """Return one problem for each of three starting points."""
     rng = np.random.default_rng(1)
     return problem(rng.normal(size=(3, 60, 4)), rng.normal(size=(3, 60)))
 
 
 @pytest.mark.parametrize("task", [small_problem(), three_problems()], ids=["shared", "own"])
-def test_all_rates_and_seeds_at_once_are_each_run_alone(task):
+def test_rates_and_seeds_run_together_equal_separate_runs(task):
     rates = np.array([0.01, 0.1])
     w = initial(3, 4, seed=5)
     together = descend(update_rules.adam, rates, task, w, 10, 12, 4, seed=7)
@@ -229,7 +229,7 @@ def test_all_rates_and_seeds_at_once_are_each_run_alone(task):
 
 
 @pytest.mark.parametrize("draw", [regression.ill_conditioned, regression.sparse])
-def test_each_seed_draws_its_own_problem_whatever_others_there_are(draw):
+def test_a_seeds_problem_does_not_depend_on_the_other_seeds(draw):
     many, alone = draw(range(5, 9)), draw([7])
     for task in (many, regression.rotated(many, range(5, 9))):
         assert len({X.tobytes() for X in task.X}) == 4
@@ -237,7 +237,7 @@ def test_each_seed_draws_its_own_problem_whatever_others_there_are(draw):
     assert (many.y[2] == alone.y[0]).all()
 
 
-def test_rotation_changes_coordinates_and_nothing_else():
+def test_rotation_changes_only_the_coordinates():
     task = regression.ill_conditioned([3])
     turned = regression.rotated(task, [3])
     assert turned.minimum == pytest.approx(task.minimum)
@@ -245,7 +245,7 @@ def test_rotation_changes_coordinates_and_nothing_else():
     assert np.diag(task.hessian[0]) == pytest.approx(np.logspace(0, -3, 20))
 
 
-def test_a_seeds_value_is_the_mean_of_its_own_runs_after_so_many_epochs():
+def test_a_seeds_value_is_the_mean_of_its_own_runs_after_that_epoch():
     task, runs, per_epoch = small_problem(), averages.RUNS_PER_SEED, 6
     found = Results(list(averages.corrections(task, 2, seed=3)))
     w = initial(2 * runs, 4, seed=3)[runs:]
@@ -256,7 +256,7 @@ def test_a_seeds_value_is_the_mean_of_its_own_runs_after_so_many_epochs():
         assert values[1] == pytest.approx(own.excess[-1].mean())
 
 
-def test_divergence_is_marked_with_its_first_step_and_never_comes_back():
+def test_divergence_is_marked_from_its_first_step_on():
     start, rates = initial(2, 4, 0), np.array([0.1, 10.0])
     result = descend(update_rules.gd, rates, small_problem(), start, 60, 80, 10, seed=0)
     assert np.isfinite(result.excess[:, 0]).all()

@@ -1,4 +1,4 @@
-"""Each kind of parallelism is one device's gradient; what it sends and holds has closed forms."""
+"""Each kind of parallelism gives one device's gradient; its traffic and memory have formulas."""
 
 from functools import cache, partial
 
@@ -28,7 +28,7 @@ KINDS = {
     "tensor": TensorParallel,
 }
 PARAMS = 129_068
-OUTPUTS = (20 * 13 * 13, 50 * 4 * 4, 128, 10)  # numbers after each layer, of an image
+OUTPUTS = (20 * 13 * 13, 50 * 4 * 4, 128, 10)  # numbers per image after each layer
 COUNTS = (1, 2, 3, 4)
 
 
@@ -52,7 +52,7 @@ def step(name, num_devices, n=7, dtype=torch.float64):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_the_loss_and_the_gradients_are_those_of_one_device_also_with_uneven_shares(name):
+def test_the_loss_and_the_gradients_are_those_of_one_device_even_with_uneven_shares(name):
     net, (X, y) = lenet(), batch(7)
     loss = F.cross_entropy(net(X), y, reduction="sum")
     loss.backward()
@@ -72,7 +72,7 @@ def test_data_parallel_sends_each_gradient_there_and_back_whatever_the_batch():
             assert sent == 2 * (num_devices - 1) * 4 * PARAMS, (num_devices, n)
 
 
-def test_a_pipeline_sends_what_is_between_its_parts():
+def test_a_pipeline_sends_activations_between_its_parts_and_gradients_back():
     for num_devices in COUNTS:
         ends = [part[-1] for part in cut(4, num_devices)][:-1]
         between = 7 * 4 * sum(OUTPUTS[layer] for layer in ends)
@@ -89,17 +89,17 @@ def test_tensor_parallel_sends_each_share_to_all_others_and_its_gradients_back()
 
 
 def kept(n, conv1=20, conv2=50, dense=128):
-    """Numbers that autograd keeps of n images: each layer's input, convolutions before pooling."""
+    """Count autograd's numbers for n images: each layer's input, convolutions before pooling."""
     numbers = 784 + conv1 * 26 * 26 + 20 * 13 * 13 * bool(conv2) + conv2 * 9 * 9 + 800 * bool(dense)
     return n * (numbers + dense)
 
 
 def loss_bytes(n):
-    """Log-probabilities, the total weight, and labels of 8 bytes."""
+    """Return the bytes of log-probabilities, the total weight, and labels of 8 bytes."""
     return 4 * (n * 10 + 1) + 8 * n
 
 
-def test_memory_of_one_device_by_hand():
+def test_memory_of_one_device_equals_the_count_by_hand():
     [memory] = step("data", 1, 7, torch.float32).memory
     assert (memory.params, memory.gradients) == (4 * PARAMS, 4 * PARAMS)
     assert memory.activations == 4 * kept(7) + loss_bytes(7)
@@ -124,7 +124,7 @@ def test_model_parallel_splits_the_weights():
                 assert max(m.params for m in memory) < 4 * PARAMS / num_devices * 1.1
 
 
-def test_a_pipeline_keeps_each_layers_part_where_it_is_and_micro_batches_change_nothing_of_it():
+def test_a_pipeline_keeps_each_layers_activations_on_its_device_and_micro_batches_save_none():
     first, second = step("pipeline", 2, 6, torch.float32).memory
     assert first.activations == 4 * kept(6, dense=0)
     assert second.activations == 4 * 6 * (800 + 128) + loss_bytes(6)
@@ -157,7 +157,7 @@ ON_GPUS = pytest.param(
 @pytest.mark.parametrize("kind", ["cpu", ON_GPUS])
 @pytest.mark.parametrize("name", KINDS)
 def test_steps_of_sgd_are_those_of_one_device_and_each_starts_without_gradients(name, kind):
-    """GPUs as many as there are, at most three, and on them as much is sent."""
+    """It uses at most three GPUs, and as much is sent between them."""
     count = torch.cuda.device_count() if kind == "cuda" else 1
     devices = [torch.device(kind, i % count) for i in range(3)]
     net, (X, y) = lenet(), batch(7)

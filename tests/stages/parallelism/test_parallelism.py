@@ -1,4 +1,4 @@
-"""What `parallelism` measures and derives: exchanges, crossings, schedules; one small real run."""
+"""Measurements and findings of `parallelism`: traffic, schedules, and one small real run."""
 
 import pytest
 import torch
@@ -35,7 +35,7 @@ PARALLELISM = ParallelismParams(
 )
 
 
-def test_a_small_real_run_repeats(one_thread):
+def test_a_small_real_run_is_repeatable(one_thread):
     images, labels = synthetic.fashion(8, 0)
     split, devices = Split(images, labels.astype("int64")), Devices("cpu-virtual", [CPU] * 2, 1)
     params = parallelism.Params(
@@ -77,14 +77,14 @@ def test_devices_that_share_the_work_send_no_more_than_twice_the_gradient(count)
 
 
 @given(st.integers(1, 5), st.integers(0, 9))
-def test_the_sharded_sum_is_the_sum_of_any_length(count, length):
+def test_the_sharded_sum_is_right_for_any_length(count, length):
     data = [torch.arange(float(length)) * (i + 1) for i in range(count)]
     sharded_allreduce(data)
     for X in data:
         assert torch.equal(X, torch.arange(float(length)) * (count * (count + 1) / 2))
 
 
-def test_traffic_is_what_goes_from_device_to_device():
+def test_traffic_counts_only_bytes_between_devices():
     a, b = torch.ones(3), torch.ones(3)
     with TrafficCounter([a, b]) as found:
         a.add_(b)
@@ -94,7 +94,7 @@ def test_traffic_is_what_goes_from_device_to_device():
 
 
 @given(st.integers(1, 6), st.integers(1, 12))
-def test_the_bubble_of_equal_parts(num_devices, num_micro_batches):
+def test_the_bubble_of_equal_parts_has_its_closed_form(num_devices, num_micro_batches):
     slots = schedule([1.0] * num_devices, num_micro_batches)
     assert idle_share(slots) == pytest.approx(
         (num_devices - 1) / (num_micro_batches + num_devices - 1)

@@ -22,12 +22,12 @@ def test_format_with_a_blank_prints_nothing():
     assert [notes_cells.formats_that_print(f) for f in (".2f", ".2f ")] == [1, 0]
 
 
-def test_an_accuracy_is_computed_on_all_of_two_gpus_or_on_the_cpu():
+def test_accuracy_is_computed_on_both_of_two_gpus_or_on_the_cpu():
     gpus = [torch.device("cuda", i) for i in range(min(2, torch.cuda.device_count()))]
     assert notes_cells.evaluating_devices(gpus or [CPU]) == max(1, len(gpus))
 
 
-def test_a_program_that_stops_tells_its_error_in_a_line_and_one_that_runs_nothing():
+def test_a_program_that_stops_has_its_error_in_one_line_and_one_that_runs_has_none():
     def stopping():
         raise ValueError("no GPU\nException raised from somewhere")
 
@@ -35,7 +35,7 @@ def test_a_program_that_stops_tells_its_error_in_a_line_and_one_that_runs_nothin
     assert error_of(lambda: None) == ""
 
 
-def test_every_program_stands_in_a_note_and_is_counted():
+def test_every_program_is_in_a_note_and_is_counted():
     assert all(len(list(places_of(place))) for place in PROGRAMS.values())
     assert len(REDUCED) == len(PROGRAMS)
     assert f" {len(PROGRAMS)} programs" in findings(Results([]))["programs_that_stop"].unit

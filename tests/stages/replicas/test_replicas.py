@@ -1,4 +1,4 @@
-"""What `replicas` measures: replicas and their mistakes, batch norm on several devices."""
+"""Measurements of `replicas`: replicas, mistakes in them, batch norm on several devices."""
 
 import pytest
 import torch
@@ -33,7 +33,7 @@ from tests.helpers import verdicts
 from tests.stages.replicas.smallest import PARAMS
 
 
-def test_batch_norm_makes_devices_matter_and_lenet_does_not():
+def test_the_number_of_devices_matters_only_with_batch_norm():
     found = Results(smallest.results("replicas"))
     assert min(found.one("gradient_change", WITH_BATCH_NORM).values) > 1
     assert max(found.one("gradient_change", WITHOUT_BATCH_NORM).values) < 1e-3
@@ -61,7 +61,7 @@ def is_norm(name, net):
     return "running_mean" in dict(net.get_submodule(name.rpartition(".")[0]).named_buffers())
 
 
-def test_batch_norm_of_a_devices_own_takes_the_step_of_the_devices_own_images():
+def test_a_devices_batch_norm_takes_the_step_of_its_own_images():
     X, y = batch(8)
     nets, alone = [lenet_with_batch_norm(0) for _ in range(2)], lenet_with_batch_norm(0)
     step(nets, X, y, 0.1, sum_all_but_norms)
@@ -80,7 +80,7 @@ UNEVEN = batch(9)
 
 @pytest.fixture(scope="module")
 def found():
-    """Each variant's distances on two and on four devices: uneven shards of 9 images."""
+    """Return each variant's distances on two and on four devices, for uneven shards of 9 images."""
     with threadpool_limits(1):
         made = {n: Results([*measure_variants(n, [UNEVEN] * 3, seed=0)]) for n in COUNTS}
     return {
@@ -91,14 +91,14 @@ def found():
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_the_book_stays_one_network(found, count):
+def test_the_books_replicas_stay_one_network(found, count):
     y = found[count]
     assert not y["apart", IN_PLACE].any(), "to the bit"
     assert y["from_one_device", IN_PLACE].max() < 1e-14, "rounding of float64"
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_the_mistakes_are_other_algorithms(found, count):
+def test_the_mistakes_are_different_algorithms(found, count):
     y = found[count]
     for name in (REBINDING, ALIASING, MEANS):
         assert y["from_one_device", name][0] > 100 * y["from_one_device", IN_PLACE][0], name
@@ -107,7 +107,7 @@ def test_the_mistakes_are_other_algorithms(found, count):
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_one_tensor_takes_steps_that_are_twice_as_long_for_each_further_replica(count, one_thread):
+def test_one_shared_tensor_doubles_its_step_with_each_further_replica(count, one_thread):
     start, net, one = lenet(0), lenet(0), lenet(0)
     step_of_one_tensor(net, count, *UNEVEN)
     step([one], *UNEVEN, LR)
@@ -118,7 +118,7 @@ def test_one_tensor_takes_steps_that_are_twice_as_long_for_each_further_replica(
 
 
 def test_the_mean_of_means_weighs_an_image_by_its_shard(one_thread):
-    """Of 9 images over two devices: 5 of them count a tenth each, 4 of them an eighth."""
+    """Of 9 images on two devices, 5 count a tenth each and 4 an eighth."""
     net, weighed = lenet(0), lenet(0)
     X, y = UNEVEN
     step_of_means(net, 2, X, y)
@@ -129,8 +129,8 @@ def test_the_mean_of_means_weighs_an_image_by_its_shard(one_thread):
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_a_sum_of_parameters_adds_up_what_the_replicas_started_from(found, count):
-    """Of a linear net with equal rows each class has the same chance, whatever its input."""
+def test_a_sum_of_parameters_adds_up_the_replicas_initial_weights(found, count):
+    """A linear net with equal rows gives each class the same probability for any input."""
     start, num_classes = 3.0, 5
     nets = [torch.nn.Linear(2, num_classes, bias=False) for _ in range(count)]
     for net in nets:
@@ -140,5 +140,5 @@ def test_a_sum_of_parameters_adds_up_what_the_replicas_started_from(found, count
     wrong = 1 / num_classes - torch.nn.functional.one_hot(y, num_classes)
     for net in nets:
         torch.testing.assert_close(net.weight, count * start - LR / len(X) * wrong.T @ X)
-    # a step is short: the start is nearly all of a weight
+    # a step is short, so a weight is nearly its initial value
     assert found[count]["one_step"] == pytest.approx(100 * (count - 1), rel=0.05)

@@ -1,4 +1,4 @@
-"""Results of every stage, and the report of them, made once."""
+"""Results of every stage and the report on them, each made once."""
 
 import functools
 import os
@@ -40,7 +40,6 @@ SETTINGS = recipe(**small_run(num_gpus=2, num_epochs=3))
 
 
 def write_runs(project: Path, dataset: str) -> None:
-    """Write what every training run leaves behind."""
     for name in read_yaml(project / PARAMS_FILE)["train"]["runs"]:
         folder = project / "reports" / "train" / name
         made_up_training.write(folder, SETTINGS, EPOCHS, CPU, dataset)
@@ -48,7 +47,7 @@ def write_runs(project: Path, dataset: str) -> None:
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project as the report finds it: made-up benchmarks and training, the committed theory."""
+    """Return a project for the report: made-up benchmarks and training, the committed theory."""
     project = tmp_path_factory.mktemp("results")
     reports = project / "reports"
     (project / PARAMS_FILE).write_text(committed_params())
@@ -73,14 +72,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same project to be changed, as the working directory."""
+    """Return a copy of the project that a test may change, as the working directory."""
     shutil.copytree(results, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def report_without_torch(project: Path, hash_seed: str) -> None:
-    """Draw the report in a process of its own in which torch cannot be imported."""
+    """Draw the report in a separate process that cannot import torch."""
     blocked = (
         "import sys; sys.modules['torch'] = None; from stages.report.__main__ import main; main()"
     )
@@ -89,7 +88,7 @@ def report_without_torch(project: Path, hash_seed: str) -> None:
 
 @pytest.fixture(scope="session")
 def drawn(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The reports folder of that project after the report was drawn, once for all workers."""
+    """Return the project's reports folder with the report drawn, once for all workers."""
     base = tmp_path_factory.getbasetemp()
     project = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "drawn"
     with FileLock(project.with_suffix(".lock")):
@@ -103,15 +102,15 @@ def drawn(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @functools.cache
 def committed_evidence() -> Evidence:
-    """What all pages of the committed results draw on; the current folder is theirs."""
+    """Return the evidence for pages of the committed results, which are in the current folder."""
     return read_evidence(REPORTS)
 
 
 @pytest.fixture
 def render(monkeypatch, tmp_path):
-    """Render a stage's page of the results in the current folder, without drawing its figures.
+    """Return a function that renders a stage's page without drawing its figures.
 
-    These are the committed ones until the test goes elsewhere.
+    It reads the results in the current folder: the committed ones, unless a test changes folders.
     """
     monkeypatch.chdir(COMMITTED)
 

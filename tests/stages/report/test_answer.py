@@ -1,4 +1,4 @@
-"""What a stage prints as it ends, by the committed results."""
+"""The answer that a stage prints as it ends, for the committed results."""
 
 import shutil
 
@@ -16,7 +16,7 @@ from tests.helpers import COMMITTED, ROOT, hardware
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """The committed results, as if this machine had them."""
+    """Return a folder with the committed results, as if this machine had measured them."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(COMMITTED / "reports", tmp_path / "reports")
     shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
@@ -25,7 +25,7 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("stage", BOOK_ORDER)
-def test_it_is_the_question_the_sentence_of_the_index_and_a_count(render, stage):
+def test_an_answer_is_the_question_the_finding_of_the_index_and_a_count(render, stage):
     front, page = read_front(STAGES / stage / "page" / "en.md"), render(stage, "en")
     told = answer(f"{stage}@lenet_2gpu" if stage == "train" else stage)
     assert told[0].startswith(f"{front['title']} (1") and len(told) in (2, 3)
@@ -38,14 +38,14 @@ def test_a_stage_that_asks_nothing_answers_nothing(here):
     assert answer("probe") == answer("fetch") == answer("claims") == answer("report") == []
 
 
-def test_disturbed_times_are_no_answer(here):
+def test_disturbed_times_give_no_answer(here):
     path = here / "reports" / "bench_async" / "conditions.json"
     write_json(path, read_json(path) | {"busy_percent": 60.0})
     _, why = answer("bench_async")
     assert "busy (60 % > 20 %)" in why and "×" not in why
 
 
-def test_results_of_another_machine_or_of_little_data_are_no_answer(here):
+def test_results_of_a_different_machine_or_of_little_data_give_no_answer(here):
     (here / "params.yaml").write_text(merge("smoke", ROOT / "profiles", ROOT / "params.yaml"))
     assert answer("optimizers") == []
     shutil.copy(COMMITTED / "params.yaml", here)
@@ -54,7 +54,7 @@ def test_results_of_another_machine_or_of_little_data_are_no_answer(here):
     assert answer("optimizers") == []
 
 
-def test_what_cannot_be_told_ends_no_stage(here, monkeypatch, capsys):
+def test_an_answer_that_fails_ends_no_stage(here, monkeypatch, capsys):
     (here / "reports" / "scaling" / "rows.csv").write_text("not rows")
     monkeypatch.setenv("DVC_STAGE", "scaling")
     assert run(lambda: None) == 0

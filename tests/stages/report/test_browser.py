@@ -1,6 +1,6 @@
-"""The report in a real browser: all pages from file://, light and dark, on a phone and on a desk.
+"""The report in a real browser: all pages from file://, light and dark, on phone and desktop.
 
-Needs Chromium (Debian's package `chromium`). Screenshots are kept where LAB_SCREENSHOTS says.
+Needs Chromium (Debian's package `chromium`). Screenshots go to the folder LAB_SCREENSHOTS.
 """
 
 import os
@@ -22,12 +22,12 @@ RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "best-practice"],
     "resultTypes": ["violations"],
 }
-CHECKED = (INDEX, "claims", "errata", "exercises", "optimizers")  # by axe: one of each kind of page
+CHECKED = (INDEX, "claims", "errata", "exercises", "optimizers")  # axe checks one page of each kind
 OPEN_ALL = "document.querySelectorAll('details').forEach(details => { details.open = true })"
 PICTURES = (
     """[...document.querySelectorAll('svg image')].map(image => image.getAttribute('href'))"""
 )
-# what is wrong with the texts of figures: outside of their figure, over another, or too small
+# mistakes in texts of figures: outside the figure, over another text, or too small
 TEXTS = """(() => {
     const wrong = []
     for (const svg of document.querySelectorAll('.panels svg, .hero svg, .card svg')) {
@@ -58,7 +58,7 @@ TEXTS = """(() => {
 
 @contextmanager
 def opened(browser: Browser, path: Path, **options) -> Iterator[Page]:
-    """A page that says nothing on the console and asks for nothing but itself."""
+    """Open a page, and check that it logs nothing and requests nothing but itself."""
     context = browser.new_context(reduced_motion="reduce", **options)
     page = context.new_page()
     said: list[str] = []
@@ -89,7 +89,7 @@ def check_access(page: Page) -> None:
 
 @pytest.mark.parametrize("page", [INDEX, *ABOUT, *BOOK_ORDER])
 def test_a_page_in_each_view(browser, drawn, page):
-    """Everything about a page in one test, since opening it is what takes long."""
+    """One test checks everything about a page, since opening it takes longest."""
     for language, (scheme, size) in (("en", ("light", PHONE)), ("zh", ("dark", DESK))):
         name = file_of(page, language)
         with opened(browser, drawn / name, bypass_csp=True) as view_of:
@@ -104,14 +104,14 @@ def test_a_page_in_each_view(browser, drawn, page):
                     view_of.screenshot(path=file, full_page=True)
             assert all(s.startswith("data:image/png;base64,") for s in view_of.evaluate(PICTURES))
             if page in CHECKED:
-                # an image to who listens, by its label: what is drawn in it is much to axe
+                # a screen reader reads only the figure's label; its content takes axe long
                 view_of.evaluate("document.querySelectorAll('svg > *').forEach(c => c.remove())")
                 view(view_of, scheme, size)
                 check_access(view_of)
 
 
 @pytest.mark.parametrize("page", [INDEX, *BOOK_ORDER])
-def test_every_text_of_the_committed_figures_has_its_place_and_size(browser, page):
+def test_every_text_in_committed_figures_fits_and_is_large_enough(browser, page):
     for language in ("en", "zh"):
         with opened(browser, COMMITTED / "reports" / file_of(page, language)) as opened_page:
             opened_page.evaluate(OPEN_ALL)
@@ -149,11 +149,11 @@ def test_claims_are_found_by_verdict_words_and_link(browser, drawn):
     [
         ("pages/howto.html", "#replicas"),
         ("pages/replicas.html", ".do"),
-        ("pages/optimizers.html", ".do"),  # which has a script of its own
+        ("pages/optimizers.html", ".do"),  # it has its own script
         ("index.html", "main"),
     ],
 )
-def test_a_button_copies_the_code_beside_it(browser, drawn, name, where):
+def test_a_button_copies_the_code_next_to_it(browser, drawn, name, where):
     with opened(browser, drawn / name) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         box = page.locator(where)
@@ -168,10 +168,10 @@ def test_a_button_copies_the_code_beside_it(browser, drawn, name, where):
 
 
 def test_a_wide_table_uses_the_margin(browser, drawn):
-    """Its last column is in sight on a desk; on a phone it scrolls within itself."""
+    """Its last column is visible on a desktop; on a phone the table scrolls within itself."""
     with opened(browser, drawn / "pages" / "machines.html") as page:
         table = page.locator(".scroll", has_text="peak, float32")
-        # as several machines' intervals make it
+        # as wide as with several machines' intervals
         table.locator("table").evaluate("each => { each.style.minWidth = '920px' }")
         cut = "each => each.scrollWidth > each.clientWidth"
         for size, is_cut in ((DESK, False), (PHONE, True)):
@@ -205,7 +205,7 @@ def test_the_explorable_has_the_colours_of_the_figure(
             assert all(colour.replace("--c", "--t") in style for style in styles), name
 
 
-def test_without_a_script_all_is_there_to_read(browser, drawn):
+def test_without_scripts_everything_is_readable(browser, drawn):
     for name in ("pages/claims.html", "pages/optimizers.html", "index.html"):
         with opened(browser, drawn / name, java_script_enabled=False) as page:
             if name == "pages/claims.html":
@@ -222,8 +222,8 @@ def test_without_a_script_all_is_there_to_read(browser, drawn):
                 assert page.locator("#bench_async a").is_visible()
 
 
-def test_nothing_else_on_the_page_may_run_or_be_fetched(browser, drawn):
-    """The Content-Security-Policy, with a page that tries."""
+def test_injected_code_does_not_run(browser, drawn):
+    """The Content-Security-Policy blocks it."""
     page = browser.new_page()
     text = (drawn / "index.html").read_text()
     evil = (

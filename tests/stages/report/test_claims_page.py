@@ -1,4 +1,4 @@
-"""The page of all claims: its counts, against made-up verdicts whose numbers are known."""
+"""The page of all claims: its counts for made-up verdicts with known numbers."""
 
 from dataclasses import replace
 
@@ -15,11 +15,11 @@ from stages.report.site import text_of as file_of_text
 from tests.helpers import COMMITTED
 from tests.stages.report.texts import text_of
 
-COUNTS = {  # how many claims are judged by what
+COUNTS = {  # number of claims judged by each finding
     Finding(2.0, 1.5, 3.0, 8, Over.STARTS): 41,  # sign test: wrong by chance in 2 of 2^8
     Finding(2.0, 1.5, 3.0, 5, Over.SEEDS): 17,  # widened to 99 %
     Finding(2.0, 1.5, 3.0, 2, Over.SEEDS): 6,  # decides nothing
-    exact(2.0): 13,  # no chance in it
+    exact(2.0): 13,  # no chance involved
     None: 9,
 }
 WRONG_BY_CHANCE = 41 * 2 / 2**8 + 17 * 0.01  # 0.49

@@ -1,4 +1,4 @@
-"""Other machines' results beside this one's: told where they differ, and named where damaged."""
+"""Other machines' results: shown next to this one's if they differ, and named if damaged."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ FAST = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 8, "over": "starts", "unit":
 
 @pytest.fixture
 def reports(tmp_path):
-    """Committed results of two questions, and this machine's facts, with no reference."""
+    """Return a folder with committed results of two questions, hardware.json, and no reference."""
     for stage in ("bench_async", "parallelism"):
         shutil.copytree(COMMITTED / "reports" / stage, tmp_path / stage)
     shutil.copy(COMMITTED / "reports" / "hardware.json", tmp_path)
@@ -28,7 +28,7 @@ def reports(tmp_path):
 
 
 def keep(reports, name, *findings, **conditions):
-    """Keep the results that are there as a reference, some findings and conditions changed."""
+    """Save the results as a reference, with some findings and conditions changed."""
     stages = {}
     for folder, taken in taken_under(reports).items():
         kept = stage_of(taken)
@@ -40,7 +40,7 @@ def keep(reports, name, *findings, **conditions):
     write_json(reports / "reference" / f"{name}.json", document)
 
 
-def test_a_snapshot_of_these_very_results_is_no_other_machine(reports):
+def test_a_snapshot_of_the_same_results_is_no_other_machine(reports):
     keep(reports, "same")
     assert read_evidence(reports).references == []
     tested = next(f for f in read_evidence(reports).judgements if f.finding)
@@ -62,8 +62,8 @@ def test_a_damaged_reference_is_named_and_left_out(reports):
     ]
 
 
-def test_a_machine_that_tested_what_this_one_could_not_is_told(reports, monkeypatch):
-    """Its number stands where else only the need would; the tally counts it apart."""
+def test_another_machines_number_is_shown_for_a_claim_untested_here(reports, monkeypatch):
+    """Without it the page would only name what is missing; the tally counts it separately."""
     of_gpus = [c for c in ledger() if c.stage == "bench_async" and c.needs]
     keep(reports, "larger", *(each for c in of_gpus for each in c.deciding), device_kind="cuda")
     monkeypatch.chdir(COMMITTED)

@@ -29,12 +29,12 @@ SEEN = "all => all.filter(each => each.checkVisibility()).length"
         ("<p>Move the slider.</p>", "explorable only"),
     ],
 )
-def test_a_box_takes_as_long_as_what_it_runs(box, words):
+def test_a_box_shows_the_time_of_the_command_in_it(box, words):
     with speaking(ENGLISH):
         assert takes(box, SECONDS) == words
 
 
-NO_COMMAND = {"scaling"}  # its explorable answers
+NO_COMMAND = {"scaling"}  # its explorable has the answer
 TAKEN = functools.cache(lambda: taken_under(COMMITTED / "reports"))
 COMPARED = re.compile(r"invoke compare --stage ([\w@]+)(.*)")
 
@@ -55,7 +55,7 @@ def test_a_box_names_findings_that_compare_prints(render, stage):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", [ENGLISH, CHINESE])
-def test_every_box_is_there_as_its_page_has_it(drawn, language):
+def test_every_box_is_the_same_as_on_its_own_page(drawn, language):
     page = (drawn / file_of("exercises", language)).read_text()
     boxes = dict(re.findall(r'(?s)exercise" id="(\w+)">(.*?)</section>', page))
     assert set(boxes) == set(BOOK_ORDER)
@@ -66,7 +66,7 @@ def test_every_box_is_there_as_its_page_has_it(drawn, language):
 
 
 @pytest.mark.slow
-def test_answers_are_printed_only_where_they_are_open(browser, drawn):
+def test_only_open_answers_are_printed(browser, drawn):
     with opened(browser, drawn / file_of("exercises", ENGLISH)) as page:
         shown = page.locator(".exercise details > p")
         page.emulate_media(media="print")

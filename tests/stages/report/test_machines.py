@@ -1,4 +1,4 @@
-"""Pages over results of this machine and of others, and drawings that fail."""
+"""Pages of results of this machine and of others, and drawings that fail."""
 
 import importlib
 from dataclasses import replace
@@ -25,7 +25,7 @@ def in_this_process(stages, folders, evidence):
 
 @pytest.fixture
 def draw(project, monkeypatch):
-    """Make the pages without their figures, in this process, and return their texts."""
+    """Return a function that makes pages without figures, in this process, and returns texts."""
     monkeypatch.setattr(QuestionCalls, "figure", lambda *_, **__: Markup())
     monkeypatch.setattr("sys.argv", ["report"])
 
@@ -40,7 +40,7 @@ def draw(project, monkeypatch):
     return pages
 
 
-def test_no_result_passes_as_the_machines_that_draws_the_page(project, draw, caplog):
+def test_results_of_a_different_machine_are_labelled_with_its_name(project, draw, caplog):
     assert not any("Not of this machine" in text for text in draw().values())
     write_json(project / "reports" / "hardware.json", hardware("Threadripper"))
     path = project / "reports" / "bench_parallel" / "conditions.json"
@@ -55,7 +55,7 @@ def test_no_result_passes_as_the_machines_that_draws_the_page(project, draw, cap
     assert "bench_overlap" in caplog.text
 
 
-def test_a_failed_drawing_leaves_the_pages_as_they_were(project, draw, monkeypatch):
+def test_a_failed_drawing_leaves_the_pages_unchanged(project, draw, monkeypatch):
     before = draw()
     figure = project / "reports" / "figures" / "mine.svg"
     figure.parent.mkdir(exist_ok=True)
@@ -68,8 +68,8 @@ def test_a_failed_drawing_leaves_the_pages_as_they_were(project, draw, monkeypat
     assert figure.exists()
 
 
-def test_a_figure_that_fails_costs_itself_alone(project, monkeypatch, capsys):
-    """The command says so at its end, once all else is drawn."""
+def test_a_figure_that_fails_is_the_only_thing_missing(project, monkeypatch, capsys):
+    """The command reports it at its end, after drawing everything else."""
     figures = importlib.import_module("stages.bench_async.page.figures")
     good = figures.figures
 

@@ -30,7 +30,7 @@ def evidence(monkeypatch):
 
 
 def other(evidence, refuted=None):
-    """A machine with two GPUs that found the same, but for one claim."""
+    """Return a machine with two GPUs and the same verdicts, except for one claim."""
     judged = {f.claim.id: f for f in evidence.judgements}
     if refuted:
         judged[refuted.claim.id] = replace(refuted, verdict=Verdict.REFUTED)
@@ -40,7 +40,7 @@ def other(evidence, refuted=None):
 
 
 def page(evidence):
-    """What the page shows in both languages, which show the same numbers."""
+    """Return the page's English text; both languages must show the same numbers."""
     told = []
     for language in ("en", "zh"):
         with speaking(language):
@@ -54,7 +54,7 @@ def page(evidence):
     return english.visible + english.folded
 
 
-def test_a_machine_alone_says_so_and_what_is_damaged(evidence):
+def test_the_page_of_a_single_machine_says_so_and_names_damaged_files(evidence):
     alone = page(replace(evidence, damaged=["half.json: damaged"]))
     assert "no results of other machines" in alone
     assert "None of these machines has a GPU" in alone
@@ -62,7 +62,7 @@ def test_a_machine_alone_says_so_and_what_is_damaged(evidence):
     assert "half.json: damaged" in alone
 
 
-def test_machines_stand_beside_each_other_and_what_fails_there_is_named_first(evidence):
+def test_machines_are_compared_and_claims_that_fail_elsewhere_are_named(evidence):
     both = page(replace(evidence, references=[other(evidence)]))
     assert NAME in both
     assert "2 × H9" in both

@@ -1,4 +1,4 @@
-"""Pages of the committed results, perturbed as machines perturb them: each is whole, and true."""
+"""Pages of the committed results, perturbed as on other machines, stay complete and true."""
 
 import re
 import shutil
@@ -38,11 +38,11 @@ NEED_A_COMPILER = {  # variants by experiment
     "resnet18": (COMPILED,),
 }
 NUMBER = r"(−?[\d.,]+\d|−?\d)"
-POSITIVE = r"×|%| (?:h|s|ms|µs|ns|GB/s|GFLOP/s)"  # units of numbers that have no negative ends
+POSITIVE = r"×|%| (?:h|s|ms|µs|ns|GB/s|GFLOP/s)"  # units of numbers that cannot be negative
 WITH_INTERVAL = re.compile(
     rf"{NUMBER}({POSITIVE}| points) \((?:99% interval )?{NUMBER}(?:–| to ){NUMBER}"
 )
-DRAW = QuestionCalls.figure  # as it is before a fixture leaves drawing out
+DRAW = QuestionCalls.figure  # the original, which a fixture replaces
 
 Change = Callable[[list[Measurement]], list[Measurement]]
 
@@ -61,12 +61,11 @@ def of_times(change: Callable[[np.ndarray, int], np.ndarray]) -> Change:
 
 
 def first_slower(times: np.ndarray, i: int) -> np.ndarray:
-    """In the first process, one measurement of three takes 50 times as long."""
+    """Make every third measurement of the first process take 50 times as long."""
     return times * np.where((np.arange(len(times)) == 0) & (i % 3 == 0), 50, 1)
 
 
 def without_a_compiler(measured: list[Measurement]) -> list[Measurement]:
-    """Skip the variants that need one."""
     return [
         skip(m.experiment, m.variant, "needs g++", m.device_kind)
         if m.variant in NEED_A_COMPILER.get(m.experiment, ())
@@ -84,10 +83,10 @@ PERTURBED: dict[str, Change] = {
 
 
 def write(stage: str, reports: Path, change: Change) -> None:
-    """Write a stage's committed results, perturbed, with the metrics that follow from them."""
+    """Write a stage's committed results, perturbed, with their conditions."""
     committed, folder = COMMITTED / "reports" / stage, reports / stage
     shutil.copytree(committed, folder)
-    if stage == "train":  # whose runs have no samples
+    if stage == "train":  # its runs have no samples
         return
     made = change(measurements_of(read_rows(committed / ROWS)))
     conditions = read_conditions(committed)
@@ -99,7 +98,7 @@ def write(stage: str, reports: Path, change: Change) -> None:
 
 
 def intervals_that_lie(text: Text) -> list[str]:
-    """Where a page writes a number outside of its own interval, or a time or ratio below 0."""
+    """Return a page's numbers outside their own intervals, and times and ratios below 0."""
     found = []
     for match in WITH_INTERVAL.finditer(text.visible + text.folded):
         value, low, high = (float(match[i].replace(",", "").replace("−", "-")) for i in (1, 3, 4))
@@ -109,8 +108,8 @@ def intervals_that_lie(text: Text) -> list[str]:
 
 
 @pytest.mark.parametrize("how", PERTURBED)
-def test_every_page_is_whole_and_true(how, render, tmp_path, monkeypatch):
-    """Both texts, and the figures of one, which both draw with the same code."""
+def test_every_page_is_complete_and_true(how, render, tmp_path, monkeypatch):
+    """Only the English figures are drawn, since both languages draw with the same code."""
     reports = tmp_path / "reports"
     (tmp_path / PARAMS_FILE).write_text(committed_params())
     monkeypatch.chdir(tmp_path)

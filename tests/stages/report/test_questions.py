@@ -1,4 +1,4 @@
-"""What a question's page says of the conditions of its results: device, machine, load and noise."""
+"""Conditions that a question's page names: device, machine, load and noise."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ HERE = {"en": "measured here", "zh": "在此测量"}
 
 @pytest.fixture
 def page(render, tmp_path, monkeypatch):
-    """Render the page of made-up results, some of their conditions changed, on a quiet machine."""
+    """Return a function that renders the page of made-up results, with some conditions changed."""
     monkeypatch.chdir(tmp_path)
     reports = tmp_path / "reports"
     write_json(reports / "hardware.json", hardware("Zen"))
@@ -39,7 +39,7 @@ def trust_box(html: str) -> list[str]:
 @pytest.mark.parametrize(
     ("kind", "device"), [("cpu-virtual", "CPU"), ("cuda", "GPU"), ("cuda-shared", "GPU")]
 )
-def test_what_was_measured_here_is_said_of_the_device_of_the_results(page, kind, device, language):
+def test_only_the_device_of_the_results_is_called_measured_here(page, kind, device, language):
     begun = re.findall("<strong>([^<]*(?:CPU|GPU)[^<]*[:：])</strong>", page(language, kind))
     assert [("CPU" in words, HERE[language] in words) for words in begun] == [
         (True, device == "CPU"),
@@ -70,7 +70,7 @@ CONTROLS = {"controls": 31, "false_speedups": 17, "control_over": 5, "control_un
         ({"starts": 29}, ["29"], 0),
     ],
 )
-def test_each_condition_that_gives_doubt_has_its_words(page, condition, told, more, language):
+def test_each_condition_that_raises_doubt_is_named(page, condition, told, more, language):
     quiet = {"starts": 12, "busy_percent": 0.0, "noisy_percent": 0.0, "controls": 0}
     before, now = (trust_box(page(language, **quiet | each)) for each in ({}, condition))
     assert before, "on which devices, at least"

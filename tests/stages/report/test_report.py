@@ -1,4 +1,4 @@
-"""What report reads, derives and writes, and how it ends."""
+"""The stage `report`: what it reads, derives and writes, and how it ends."""
 
 import re
 import shutil
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 EVIL = "<script>alert(1)"
 
 
-def test_the_report_is_the_same_bytes_twice_without_torch(drawn, project):
+def test_the_report_repeats_byte_for_byte_and_needs_no_torch(drawn, project):
     first = {name: (drawn / name).read_bytes() for name in files(drawn)}
     pages = {file_of(page, each) for page in (INDEX, *ABOUT, *BOOK_ORDER) for each in ("en", "zh")}
     figures = {"figures/together.svg", "figures/together-dark.svg", "figures/card.png"}
@@ -37,7 +37,7 @@ def test_the_report_is_the_same_bytes_twice_without_torch(drawn, project):
         assert not re.search("<strong>(Synthetic data|合成数据)", first[page].decode())
 
 
-def test_the_dark_twin_of_the_first_figure_says_the_same_in_other_colours(drawn):
+def test_the_first_figures_dark_version_has_the_same_texts_in_different_colours(drawn):
     light, dark = (
         (drawn / "figures" / f"together{theme}.svg").read_text() for theme in ("", "-dark")
     )
@@ -46,7 +46,7 @@ def test_the_dark_twin_of_the_first_figure_says_the_same_in_other_colours(drawn)
     assert set(re.findall(colours, light)) & set(re.findall(colours, dark)) <= {PAPER}
 
 
-def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_the_rest(project):
+def test_synthetic_data_are_labelled_and_hostile_or_damaged_files_spoil_no_other_page(project):
     reports = project / "reports"
     look_alikes = {"dataset": "synthetic", "airfoil": "synthetic"}
     write_json(reports / "fetch" / "conditions.json", look_alikes)
@@ -83,7 +83,7 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
         assert EVIL not in html, name
     for name in ("machines.html", "machines.zh.html"):
         assert "&lt;script&gt;alert(1)" in pages[name], name
-    for stage in (*failed, "scaling"):  # whose results are not there yet
+    for stage in (*failed, "scaling"):  # scaling has no results yet
         for name in (f"{stage}.html", f"{stage}.zh.html"):
             assert re.search(f'class="banner".*reports/{stage}', pages[name]), name
     summary = (reports / "README.md").read_text()
@@ -100,7 +100,7 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
         assert words in pages[page]
 
 
-def test_a_run_without_results_is_said(project):
+def test_a_run_without_results_is_reported(project):
     (project / "reports" / "train" / "lenet_2gpu" / "rows.csv").unlink()
     result = run_stage("stages.report", "train")
     assert result.returncode == 0, result.stderr
@@ -113,7 +113,7 @@ def test_a_run_without_results_is_said(project):
     assert "bench_asink: no page; take some of" in errors(result)[0]
 
 
-def test_what_little_data_give_is_labelled_and_no_headline_is_made_of_it(project, drawn):
+def test_results_of_little_data_are_labelled_and_make_no_headline(project, drawn):
     reports = project / "reports"
     before = {language: (drawn / file_of(INDEX, language)).read_text() for language in ("en", "zh")}
     summary = (drawn / "README.md").read_text()
@@ -134,8 +134,8 @@ def test_what_little_data_give_is_labelled_and_no_headline_is_made_of_it(project
     assert not re.search(bullets, labelled) and "> Smoke run." in labelled
 
 
-def test_the_rows_of_the_index_count_what_its_sum_counts(drawn):
-    """Statements of the notes; our own questions stand apart in each row."""
+def test_the_rows_of_the_index_add_up_to_its_total(drawn):
+    """Both count the notes' statements; each row shows our own questions separately."""
     rows, total = (drawn / "index.html").read_text().split('<ul class="squares">')
     in_rows: Counter[str] = Counter()
     for verdict, n in re.findall(r'<span class="(\w+)" title="(\d+) ', rows):

@@ -1,4 +1,4 @@
-"""The committed report and one of made-up results: links lead somewhere, nothing is too long."""
+"""The committed report and one of made-up results: links work, nothing is too long."""
 
 import functools
 import re
@@ -19,7 +19,7 @@ from tests.stages.report.texts import Text, text_of
 
 pytestmark = pytest.mark.slow
 
-MOST_BYTES = {"claims": 300_000}  # of a page; of all others 200,000
+MOST_BYTES = {"claims": 300_000}  # per page; 200,000 for all others
 MOST_WORDS = {INDEX: 1150, "errata": 1500}
 MOST_SCRIPT = 45_000
 OUTSIDE = (
@@ -38,7 +38,7 @@ def reports(request) -> Path:
 
 @functools.cache
 def pages(reports: Path) -> dict[str, tuple[Path, Text]]:
-    """Every page of a report by its file."""
+    """Return every page of a report by its file name."""
     found = {}
     for page in (INDEX, *ABOUT, *BOOK_ORDER):
         for language in ("en", "zh"):
@@ -47,7 +47,7 @@ def pages(reports: Path) -> dict[str, tuple[Path, Text]]:
     return found
 
 
-def test_there_is_a_page_of_everything_and_no_other_but_old_ones_that_lead_on(reports):
+def test_every_page_exists_and_all_others_redirect_from_old_addresses(reports):
     there = {path.relative_to(reports).as_posix() for path in reports.rglob("*.html")}
     old = {file_of(page, language): page for page in MOVED for language in ("en", "zh")}
     assert there == {*pages(reports), *old}
@@ -58,8 +58,8 @@ def test_there_is_a_page_of_everything_and_no_other_but_old_ones_that_lead_on(re
         assert f'<a href="{target}">' in text
 
 
-def test_every_link_and_anchor_leads_somewhere(drawn):
-    """Data and code stand beside the committed report, of which test_publish.py follows links."""
+def test_every_link_and_anchor_works(drawn):
+    """test_publish.py follows links to data and code, from the committed report."""
     found = pages(drawn)
     ids = {path.resolve(): set(text.ids) for path, text in found.values()}
     wrong = []
@@ -79,7 +79,7 @@ def test_every_link_and_anchor_leads_somewhere(drawn):
 META = r'<meta (?:name|property)="(.*?)" content="(.*?)">'
 
 
-def test_a_page_says_in_its_head_what_and_where_it_is_in_each_language(drawn):
+def test_a_pages_head_has_its_title_and_its_address_in_each_language(drawn):
     for name, (path, _) in pages(drawn).items():
         html = path.read_text()
         head = re.sub("<!--published (.*?) -->", r"\1", html.split("</head>")[0], flags=re.S)
@@ -100,7 +100,7 @@ def test_a_page_says_in_its_head_what_and_where_it_is_in_each_language(drawn):
         assert said["description"] == said["og:description"] != "", name
 
 
-def test_a_link_to_a_question_brings_the_finding_that_the_index_has(drawn):
+def test_a_questions_description_is_its_finding_on_the_index(drawn):
     for language in ("en", "zh"):
         index = (drawn / file_of(INDEX, language)).read_text()
         for stage in BOOK_ORDER:
@@ -122,7 +122,7 @@ def test_a_page_ends_with_its_licence_and_how_to_cite_it(drawn):
         assert f'<!--published   url = "{url}"\n -->}}' in foot
 
 
-def test_the_summary_has_a_row_and_a_place_for_every_question(reports):
+def test_the_summary_has_a_row_and_an_anchor_for_every_question(reports):
     text = (reports / "README.md").read_text()
     _, *rows = re.findall(r"^\| (.+) \|$", text, re.MULTILINE)
     cells = [re.split(r"(?<!\\) ?\| ", row) for row in rows]
@@ -139,10 +139,10 @@ VERDICTS = (
     "depends",
     "inconclusive",
     "untested",
-)  # choose among the claims
+)  # anchors that filter the claims
 
 
-def test_each_page_is_well_formed_small_and_runs_its_own_script_alone(reports):
+def test_each_page_is_well_formed_small_and_runs_only_its_own_script(reports):
     for name, (path, text) in pages(reports).items():
         html = path.read_text()
         page = Path(name).name.split(".")[0]
@@ -153,7 +153,7 @@ def test_each_page_is_well_formed_small_and_runs_its_own_script_alone(reports):
         assert "default-src 'none'" in html, name
         assert re.search(r"script-src 'sha256-[^']+'\"", html), name
         assert not re.search(r'src="http|<script src|url\(http|unsafe-eval', html), name
-        for link in re.findall(r"<link.*?>", html):  # to be told of, or within the page itself
+        for link in re.findall(r"<link.*?>", html):  # metadata, or data within the page itself
             assert re.search(r'rel="(canonical|alternate|icon" href="data:)', link), name
         if name.endswith(f"{page}.html"):
             assert text.words <= MOST_WORDS.get(page, 10_000), f"{name}: {text.words} words"
@@ -163,11 +163,11 @@ def test_each_page_is_well_formed_small_and_runs_its_own_script_alone(reports):
 def test_both_languages_show_the_same_numbers(reports, page):
     english, chinese = (pages(reports)[file_of(page, each)][1].numbers for each in ("en", "zh"))
     only = {n for n in english ^ chinese if not n.isdigit() or int(n) > 13}
-    # sections have other numbers in the other edition
+    # the editions number sections differently
     assert {n for n in only if not re.fullmatch(r"1[123]\.\d+", n)} == set()
 
 
-def test_pages_name_stages_to_run_that_there_are(reports):
+def test_pages_name_only_stages_that_exist(reports):
     runs = read_yaml(ROOT / "params.yaml")["train"]["runs"]
     stages = [*read_yaml(ROOT / "dvc.yaml")["stages"], *(f"train@{run}" for run in runs)]
     named = set()
@@ -183,7 +183,7 @@ def test_pages_name_stages_to_run_that_there_are(reports):
     assert named >= {"bench_async", "convergence", "train"}
 
 
-def test_the_index_counts_what_waits_for_gpus(reports):
+def test_the_index_counts_the_claims_that_need_gpus(reports):
     rows = read_rows(reports / "claims" / "rows.csv")
     waiting = [
         row["id"]

@@ -1,4 +1,4 @@
-"""Tables of pages: each number stands under the head that names it, in both languages."""
+"""Tables of pages: each number is in the column that names it, in both languages."""
 
 import itertools
 import re
@@ -54,7 +54,7 @@ TABLES = {  # by stage and the rows' name in its texts: the rows, and their cell
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize(("stage", "name"), TABLES)
-def test_each_number_stands_under_the_head_that_names_it(render, stage, name, language):
+def test_each_number_is_in_the_column_that_names_it(render, stage, name, language):
     rows, cells = TABLES[stage, name]
     html = re.sub(" ?[(（][^<]*[)）]", "", render(stage, language, **{name: rows}).html)
     shown = [

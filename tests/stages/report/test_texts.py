@@ -1,4 +1,4 @@
-"""Each question's page as text: both languages tell the same, every outcome has its words.
+"""Each question's page as text: both languages say the same, every outcome has its own words.
 
 `pytest tests/stages/report/test_texts.py -k NAME` checks the page of one stage.
 """
@@ -30,7 +30,7 @@ def test_both_languages_show_the_same_numbers(render, stage):
     assert len(english.figures) == len(chinese.figures)
 
 
-OUTCOMES = {  # of what a page names and branches by: what may come out on some machine
+OUTCOMES = {  # possible values of the names by which a page branches
     ("scaling", "predicts"): (False, True),
     ("bench_hardware", "between"): (0, 2),
     ("bench_training", "lenet_graph_speedup"): (UNKNOWN, exact(3.0)),
@@ -48,7 +48,7 @@ OUTCOMES = {  # of what a page names and branches by: what may come out on some 
     ("together", "missed"): (False, True),
     ("together", "split_from"): (None, 4.0),
     ("together", "records"): ({}, {90: exact(5.0)}),
-    ("train", "same"): (None, ...),  # as the committed results have it
+    ("train", "same"): (None, ...),  # ...: the committed results' value
     ("train", "from_book"): (None, ...),
     ("train", "pairs"): ([], ...),
 }
@@ -56,7 +56,7 @@ OUTCOMES = {  # of what a page names and branches by: what may come out on some 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("stage", "name"), OUTCOMES)
-def test_every_outcome_has_its_words(render, stage, name):
+def test_every_outcome_has_its_own_words(render, stage, name):
     for language in ("en", "zh"):
         told = []
         for outcome in OUTCOMES[stage, name]:
@@ -80,7 +80,7 @@ DOUBTFUL = re.compile(r'<span class="doubtful">(.*?)</span>')
 @pytest.mark.slow
 @pytest.mark.parametrize("how", DECIDES_NOTHING)
 @pytest.mark.parametrize("stage", BENCHES)
-def test_times_that_decide_nothing_stand_in_grey_and_the_rest_stays(
+def test_times_that_decide_nothing_are_grey_and_the_rest_stays(
     render, stage, how, tmp_path, monkeypatch
 ):
     more, words = DECIDES_NOTHING[how]

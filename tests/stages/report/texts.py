@@ -1,4 +1,4 @@
-"""A page of the report as its reader has it: what is visible, what is folded, its numbers."""
+"""A page of the report as its reader sees it: visible text, folded text, numbers."""
 
 import re
 from dataclasses import dataclass, field
@@ -8,14 +8,14 @@ from stages.report.questions import Question
 
 MOST_WORDS, MOST_ANSWER_WORDS, MOST_FINDINGS = 450, 45, 3
 MOST_FINDING_WORDS = 12  # of the line on the index
-NOT = {  # of the glossary: what has a better word
+NOT = {  # words that have a better one in the glossary
     "en": r"\bbehind\b|, too\b|\bhonest\b|\bengine\b|\blessons?\b|notes' way|\bat hand\b"
     r"|\bdearer\b|\bseldom\b|to the bit\b|\bwaited for\b|\bupdate rules?\b|\bmillionths\b"
     r"|\bone after the other|\bproducts? of matri|\bat once\b|\basked here\b",
     "zh": "经验|藏在|证实|否定|无定论|快至|立即开始学习|学习率一个周期",
 }
 
-# above the answer: which other machine measured the page, which is no text of its own
+# above the answer: the machine that measured the page, if not this one; not the page's own text
 NOTES = re.compile(r'(?s)(?<=</p>\n)(?:<p class="soft small">.*?</p>\n)+(?=<div class="answer">)')
 NUMBER = re.compile(r"(?<![A-Za-z\d.])[−-]?\d[\d,]*(?:\.\d+)?")
 VOID = {"meta", "input", "img", "br", "hr", "link", "path", "rect", "circle", "use", "line"}
@@ -27,12 +27,12 @@ class Text(HTMLParser):
     """The words of a page's main part.
 
     Attributes:
-        visible: what is read without unfolding anything.
-        folded: the rest.
-        code: what can be copied.
-        figures: of these, those that are open.
-        links: all that it leads to.
-        ids: what can be led to.
+        visible: the text that is shown without unfolding anything.
+        folded: the other text.
+        code: code that can be copied.
+        figures: ids of the figures that are not folded.
+        links: targets of all links.
+        ids: ids that links can target.
     """
 
     visible: str = ""
@@ -76,7 +76,7 @@ class Text(HTMLParser):
     def handle_data(self, data):
         if LEFT_OUT & set(self._open) or "main" not in self._open:
             return
-        if self._to_the_book:  # whose chapters have other numbers in the other edition
+        if self._to_the_book:  # the editions number chapters differently
             data = " "
         if "pre" in self._open:
             self.code += data
@@ -87,7 +87,7 @@ class Text(HTMLParser):
 
     @property
     def words(self) -> int:
-        """How many words are visible."""
+        """The number of visible words."""
         return sum(any(map(str.isalnum, word)) for word in self.visible.split())
 
     @property
@@ -100,7 +100,6 @@ class Text(HTMLParser):
 
 
 def text_of(html: str) -> Text:
-    """The text of a page."""
     found = Text()
     found.feed(html)
     found.close()
@@ -108,7 +107,7 @@ def text_of(html: str) -> Text:
 
 
 def check_whole(stage: str, language: str, page: Question) -> Text:
-    """All of a page is there, whatever came out."""
+    """Check that a page is complete, whatever its results, and return its text."""
     found = text_of(page.html)
     where = f"{stage}, {language}"
     assert (page.problem, page.failures) == ("", []), where
@@ -122,7 +121,7 @@ def check_whole(stage: str, language: str, page: Question) -> Text:
 
 
 def check(stage: str, language: str, page: Question) -> Text:
-    """The same, and it is as short as a page should be."""
+    """Check also that it has the glossary's words and is as short as a page should be."""
     found, where = check_whole(stage, language, page), f"{stage}, {language}"
     told = re.sub(r"(?s)Every statement.*", "", found.visible) + page.finding.striptags()
     assert re.findall(NOT[language], told) == [], where

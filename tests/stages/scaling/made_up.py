@@ -1,4 +1,4 @@
-"""Made-up results of scaling, as a CPU or a GPU would leave them."""
+"""Made-up results of scaling on a CPU or a GPU."""
 
 from dataclasses import replace
 
@@ -27,10 +27,10 @@ from tests.made_up import LINK, one
 SIZES = (4, 4e3, 4e6)
 NETS = {"lenet": (8, 516_272), "resnet18": (76, 44_703_272)}  # tensors and bytes
 IMAGES = {"lenet": (16, 128), "resnet18": (4, 32)}
-FIXED = 1.0  # ms of computing, whatever the images
+FIXED = 1.0  # ms of computing, for any number of images
 MS_PER_IMAGE = {"lenet": 0.2, "resnet18": 30.0}
-LONGER = 1.05  # than t1 + t2, the made-up steps take
-HIDDEN = 0.5  # of the all-reduce, where it overlaps
+LONGER = 1.05  # made-up steps relative to t1 + t2
+HIDDEN = 0.5  # share of the all-reduce that overlaps
 
 
 def computing_ms(net: str, images: int) -> float:
@@ -38,7 +38,7 @@ def computing_ms(net: str, images: int) -> float:
 
 
 def measurements(kind: DeviceKind) -> list[Measurement]:
-    """Times just as the model has them: links of their own between GPUs, one for all on a CPU."""
+    """Return the model's exact times: separate links between GPUs, one shared link on a CPU."""
     shared = kind != "cuda"
 
     def all_reduce_ms(algorithm: str, n: int, tensors: int, size: float) -> float:
@@ -87,5 +87,4 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
 
 
 def conditions(made: list[Measurement]) -> Metrics:
-    """The stage's own conditions."""
     return {"world_size": 2, "cores": 2}

@@ -1,4 +1,4 @@
-"""A link fitted to times: it is found again, with its interval, and its limits are said."""
+"""Fits of a link to times: they recover it with its interval, and are never negative."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ NUMBERS = ("alpha_s", "s_per_byte", "add_s_per_byte")
 
 
 def three_ranks(noise: float, shared: bool) -> Results:
-    """Times of three ranks as the model has them, and two that it is not about."""
+    """Return times of three ranks by the model, and two that the model does not cover."""
     rng = np.random.default_rng(1)
 
     def one(variant: str, num_bytes: float, seconds: float) -> Measurement:
@@ -34,12 +34,12 @@ def three_ranks(noise: float, shared: bool) -> Results:
     ]
     made += [one(THERE_AND_BACK, 10.0**k, Path(2, 2 * 10.0**k, 0).seconds(LINK)) for k in (2, 8)]
     made.append(one(ADDING, 1e7, 0.5e7 * (3 if shared else 1) * LINK.add_s_per_byte))
-    # the first gives some rank no number to sum
+    # 8 bytes leave some rank no number to sum
     return Results([*made, one(RING, 8, 1.0), one("library", 1e5, 1.0)])
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_link_is_found_again_from_noisy_times(shared):
+def test_the_link_is_recovered_from_noisy_times(shared):
     exact, other = models_of(three_ranks(0.0, shared))
     assert (exact.shared, other.shared) == (shared, not shared)
     assert exact.error_percent < 1e-4 < 1 < other.error_percent

@@ -1,4 +1,4 @@
-"""Steps of real ranks, in one launch for all tests: what each leaves, and when it sums."""
+"""Steps of real ranks, in one launch for all tests: their weights, and when they sum."""
 
 import multiprocessing
 
@@ -41,7 +41,7 @@ def weights(module: nn.Module) -> list[float]:
 
 
 def steps(device: torch.device) -> dict[str, object]:
-    """What each way leaves, and in which order gradients are ready and buckets summed."""
+    """Return each variant's weights, and the order of ready gradients and summed buckets."""
     told: dict[str, object] = {}
     ranks, mine = Ranks(dist.group.WORLD), batch(dist.get_rank())
     check_sums(ranks, [4, 400], device)
@@ -95,8 +95,8 @@ def test_gradients_are_those_of_one_batch_however_they_are_summed(told):
     assert weights(both) != pytest.approx(weights(alone), abs=1e-7)
 
 
-def test_after_the_backward_pass_every_bucket_waits_for_the_last(told):
-    """DDP's own sums, which begin during the pass, are made in C++ and not seen here."""
+def test_sums_after_the_backward_pass_begin_when_all_gradients_are_ready(told):
+    """DDP's own sums begin during the pass, but in C++, where they are not seen here."""
     events = told[f"events {AT_LAST}"]
     assert events.count("sum") > 1
     assert events.index("sum") >= 3, "of four gradients, the last may be noted after its sum"

@@ -1,4 +1,4 @@
-"""What scaling derives from its rows, and what its claims ask of the devices."""
+"""Findings of scaling, and what its claims require of the devices."""
 
 import pytest
 from hypothesis import given
@@ -27,7 +27,7 @@ def test_an_overlapped_all_reduce_makes_the_step_shorter():
     assert found["resnet18_ready_by_half"].value == 0.75, "3000 of 4000 bytes by a third of it"
 
 
-def test_resnets_notes_batch_is_on_the_line_through_smaller_ones():
+def test_resnets_batch_in_the_notes_is_on_the_line_through_smaller_ones():
     found = findings("scaling", measurements("scaling", "cuda"), "cuda")
     summing = 1e3 * allreduce_s("star", 2, 76, 44_703_272, LINK)
     computing = computing_ms("resnet18", 256)
@@ -38,7 +38,7 @@ def test_resnets_notes_batch_is_on_the_line_through_smaller_ones():
 
 
 @given(st.dictionaries(st.integers(1, 4), st.floats(1e-4, 10), min_size=2))
-def test_whatever_is_measured_more_images_take_longer(ms):
+def test_more_images_take_longer_whatever_is_measured(ms):
     compute = fit_compute(ms)
     assert compute.fixed_ms >= 0
     assert 0 < compute.ms(1) < compute.ms(256)
@@ -49,8 +49,8 @@ def test_compute_is_a_line_whose_fixed_time_is_not_negative():
     assert fit_compute({4: 1.0, 16: 18.0}).fixed_ms == 0
 
 
-def test_the_link_is_found_in_its_times_and_predicts_those_of_more_ranks():
-    for kind, ring in (("cuda", 4), ("cpu-virtual", 1)):  # links of their own, one for all
+def test_the_link_is_recovered_and_predicts_the_times_of_more_ranks():
+    for kind, ring in (("cuda", 4), ("cpu-virtual", 1)):  # separate links, one shared link
         found = findings("scaling", measurements("scaling", kind), kind)
         assert found["latency_s"].value == pytest.approx(LINK.alpha_s, rel=1e-3)
         assert found["bandwidth_gbs"].value == pytest.approx(1e-9 / LINK.s_per_byte, rel=1e-3)
@@ -78,7 +78,7 @@ def test_what_was_not_measured_is_missing_and_all_else_is_there():
     assert not no_steps["over_longer"]
 
 
-def test_shared_gpu_is_not_several_devices():
+def test_a_shared_gpu_is_not_several_devices():
     made = measurements("scaling", "cpu-virtual")
     written = conditions_of("scaling", made, "cpu-virtual")
     found = verdicts("scaling", written, rows_of(made))

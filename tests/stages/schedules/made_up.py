@@ -16,7 +16,7 @@ RATES = {"lenet": (2.0, 2.2), "resnet18": (0.4, 1.6)}  # without warm-up and wit
 
 
 def schedule_results(nets: dict[str, tuple[float, float]]) -> list[Measurement]:
-    """What the stage finds, the same for each seed."""
+    """Return the stage's measurements, the same for each seed."""
     made = list(drawn())
     schedules = dict.fromkeys(m.variant for m in made)
     made += [by_seed("schedule_accuracy", name, [70.0] * 8) for name in schedules]

@@ -1,4 +1,4 @@
-"""What `schedules` draws, tries and derives."""
+"""Schedules, rate searches and findings of `schedules`."""
 
 import math
 from dataclasses import replace
@@ -30,7 +30,7 @@ from tests.stages.schedules.made_up import schedule_results
 from tests.stages.schedules.smallest import LENET
 
 
-def test_the_best_schedule_is_chosen_by_other_seeds_than_those_it_is_judged_by():
+def test_the_best_schedule_is_chosen_and_judged_by_different_seeds():
     accuracies = {CONSTANT: [50, 50, 70, 70], "cosine": [60, 60, 40, 42]}
     made = [by_seed("schedule_accuracy", name, y) for name, y in accuracies.items()]
     for variant, rates in ((NO_WARM_UP, [1.0, 2.0, 4.0]), (WARM_UP, [2.0, 6.0, 4.0])):
@@ -60,7 +60,7 @@ def test_the_notes_schedule_rises_for_five_epochs_and_falls_to_a_hundredth():
     assert values == sorted(values, reverse=True)
 
 
-def test_net_that_was_not_trained_is_not_judged():
+def test_a_net_that_was_not_trained_is_not_judged():
     made = schedule_results({"lenet": (2.0, 1.0)})
     metrics = {"dataset": "fashion-mnist", "nets": "lenet"}
     found = verdicts("schedules", metrics, rows_of(made))
@@ -81,12 +81,12 @@ def test_bisection_finds_the_limit_wherever_it_begins(edge, first, resolution):
 
 
 @pytest.mark.parametrize(("losses", "what"), [(GOOD, "every run learns"), (BAD, "no run learns")])
-def test_a_search_without_a_limit_ends_with_words(losses, what):
+def test_a_search_without_a_limit_fails_and_says_why(losses, what):
     with pytest.raises(LabError, match=what):
         bisect_limit(lambda rate: losses, 1.0, 1.1)
 
 
-def test_the_time_of_divergence_is_where_a_run_learns_nothing_any_more():
+def test_the_time_of_divergence_is_when_a_run_stops_learning_for_good():
     assert divergence_time(BAD) == 0
     assert divergence_time(np.concatenate([GOOD, BAD])) == 50
     assert divergence_time(np.concatenate([GOOD, BAD, GOOD, BAD])) == 80, "the last time counts"
@@ -104,7 +104,7 @@ def test_a_run_is_sgd_and_ends_where_its_loss_is_not_finite():
     losses = RateSearch("lenet", 14, train_set, params).losses(lambda t: 0.1, 0)
     net = make_net("lenet", torch.Generator().manual_seed(0), 14)
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
-    for loss in losses:  # of batches that are the whole set
+    for loss in losses:  # each batch is the whole set
         expected = torch.nn.functional.cross_entropy(net(train_set.X), train_set.y)
         assert loss == pytest.approx(expected.item(), rel=1e-4)
         optimizer.zero_grad()
@@ -114,7 +114,7 @@ def test_a_run_is_sgd_and_ends_where_its_loss_is_not_finite():
     assert np.isinf(lost[-1])
 
 
-def test_the_same_seed_has_the_same_weights_and_order_in_both_variants():
+def test_one_seed_gives_both_variants_the_same_weights_and_order():
     trainer = RateSearch("lenet", 14, images(), LENET)
     plain, warm = (
         trainer.losses(schedule_of(variant, 0.1), 3) for variant in (NO_WARM_UP, WARM_UP)

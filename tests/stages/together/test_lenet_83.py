@@ -1,4 +1,4 @@
-"""The file to take home is the fastest row: network, rates, steps, accuracy."""
+"""lenet_83.py does what the page's fastest row does: network, rates, steps, accuracy."""
 
 import gzip
 import re
@@ -12,7 +12,7 @@ from torch.testing import assert_close
 
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import to_tensors
-from lab.machine.torchvision_import import torchvision  # noqa: F401  # which a bare import may fail
+from lab.machine.torchvision_import import torchvision  # noqa: F401  # a bare import may fail
 from lab.nets.models import MODELS, UInt8Input
 from lab.optim.schedules import named, per_step
 from lab.results.documents import read_results
@@ -36,7 +36,7 @@ FASTEST = fastest(reached(RESULTS, dict.fromkeys(TECHNIQUES, 83)))
 
 @pytest.fixture
 def images(tmp_path, monkeypatch):
-    """Bytes (600, 28, 28) and labels."""
+    """Return bytes (600, 28, 28) and labels."""
     monkeypatch.chdir(tmp_path)
     write_data(tmp_path / "data", train=600)
     return to_tensors(read_fashion_mnist("train"))
@@ -44,7 +44,7 @@ def images(tmp_path, monkeypatch):
 
 @pytest.fixture
 def nets():
-    """The lab's network and the file's, with the same weights."""
+    """Return the lab's network and the file's, with the same weights."""
     theirs = MODELS[RECIPE.net](torch.Generator().manual_seed(3))
     W1, b1, W2, b2, W3, b3, W4, b4 = theirs.parameters()
     rows = W3.unflatten(0, (50, 4, 4)).permute(1, 2, 0, 3).flatten(0, 2)  # channels last
@@ -70,7 +70,7 @@ def test_its_network_is_the_labs(nets, images):
     assert_close(own, theirs)
 
 
-def test_its_weights_are_drawn_as_the_labs(nets):
+def test_its_weights_are_drawn_like_the_labs(nets):
     torch.manual_seed(5)
     for theirs, drawn in zip(nets[1].parameters(), lenet_83.lenet().parameters(), strict=True):
         assert_close(drawn.std(correction=0), theirs.std(correction=0), rtol=0.25, atol=0)
@@ -102,7 +102,7 @@ def test_it_takes_the_trainers_steps(nets, images, monkeypatch):
 
 
 def accuracy_of(folder):
-    """What the file prints in a folder that holds nothing else but `images`, by torch alone."""
+    """Run a copy of the file in a folder, with only torch, and return the printed accuracy (%)."""
     shutil.copy(ROOT / "stages/together/lenet_83.py", folder)
     without = "import runpy, sys; sys.modules['torchvision'] = sys.modules['lab'] = None; "
     ended = subprocess.run(
@@ -118,7 +118,7 @@ def accuracy_of(folder):
 
 
 @pytest.mark.slow
-def test_it_needs_torch_alone_and_reads_what_torchvision_would(tmp_path, monkeypatch):
+def test_it_needs_only_torch_and_reads_what_torchvision_reads(tmp_path, monkeypatch):
     write_data(tmp_path / "data", train=600)
     monkeypatch.chdir(tmp_path)
     for half in ("train", "t10k"):
@@ -129,7 +129,7 @@ def test_it_needs_torch_alone_and_reads_what_torchvision_would(tmp_path, monkeyp
 
 
 @pytest.mark.slow
-def test_it_gets_images_that_are_not_there(tmp_path, monkeypatch):
+def test_it_downloads_missing_images(tmp_path, monkeypatch):
     write_data(tmp_path / "data", train=20, test=10)
     raw = tmp_path / "data" / "FashionMNIST" / "raw"
     for path in raw.glob("*ubyte"):
@@ -141,8 +141,8 @@ def test_it_gets_images_that_are_not_there(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_it_reaches_the_accuracy_by_itself(tmp_path):
-    """By one to three points, more than seeds and rounding change."""
+def test_it_reaches_the_accuracy(tmp_path):
+    """It exceeds it by one to three points, more than seeds and rounding change."""
     raw = ROOT / "data" / "FashionMNIST"
     if (
         not raw.exists()

@@ -1,4 +1,4 @@
-"""The recipes: each one technique more than the one before, and runs that train by them."""
+"""Recipes that each add one technique, and runs that train by them."""
 
 import itertools
 from dataclasses import replace
@@ -57,7 +57,7 @@ def params(project):
 
 
 def test_each_recipe_adds_one_technique():
-    """Momentum, and a schedule, need a rate of their own; a schedule its numbers of epochs."""
+    """Momentum and a schedule also change the rate; a schedule also changes the epochs."""
     for below, recipe in itertools.pairwise(RECIPES.values()):
         before, after = below.model_dump(), recipe.model_dump()
         changed = {key for key in after if before[key] != after[key]} - {
@@ -69,7 +69,7 @@ def test_each_recipe_adds_one_technique():
 
 
 def test_the_notes_loop_in_memory_and_the_engine_take_the_same_steps(params):
-    """From weights that learn at once, so that the accuracy tells."""
+    """He initialization learns early, so that the accuracy shows a difference."""
     loop, engine = (
         [a for _, a in train_recipe(recipe.but(net="lenet_he"), 3, RecipeRun(101, 2), params)]
         for recipe in (RECIPES["skip pixels LeNet never uses"], RECIPES["reuse freed memory"])
@@ -79,7 +79,7 @@ def test_the_notes_loop_in_memory_and_the_engine_take_the_same_steps(params):
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.technique)
-def test_a_part_of_an_epoch_tells_the_seconds_of_a_whole_one(params, recipe):
+def test_a_part_of_an_epoch_gives_the_seconds_of_a_whole_one(params, recipe):
     [(seconds, accuracy)] = train_recipe(recipe, 0, RecipeRun(0, 1, in_part=True), params)
     assert seconds > 0
     assert accuracy is None
@@ -105,7 +105,7 @@ def test_without_instructions_for_bfloat16_all_recipes_are_in_float32():
 
 
 def epochs(recipe, target, seed, seconds, percents):
-    """The measurements of a run: each of its epochs takes so many seconds."""
+    """Yield a run's measurements; each epoch takes `seconds`."""
     columns = {"target": target, "seed": seed}
     for epoch, percent in enumerate(percents, 1):
         yield Measurement("seconds", recipe, epoch, (seconds * epoch,), columns=columns)
@@ -114,7 +114,7 @@ def epochs(recipe, target, seed, seconds, percents):
 
 
 MEASURED = [
-    Measurement(  # by three processes
+    Measurement(  # in three processes
         "seconds", NOTES_WAY, 1, (90.0, 19.0, 20.0), columns={"target": 0, "seed": 0}
     ),
     *epochs(NOTES_WAY, 0, 1, 22.0, [None]),
@@ -127,7 +127,7 @@ MEASURED = [
 RESULTS = Results(MEASURED)
 
 
-def test_at_a_constant_rate_the_first_epoch_that_is_as_good_counts_for_each_seed():
+def test_at_a_constant_rate_each_seeds_first_epoch_at_the_accuracy_counts():
     found = seconds_to(RESULTS, BF16, 83)
     assert (found.seconds, found.epochs, found.reached) == ((10.0, 18.0), (2, 3), True)
     assert found.median == 14.0
@@ -153,7 +153,7 @@ def test_what_was_timed_in_part_takes_as_many_epochs_as_the_notes_run_of_train()
     assert seconds_to(results, BF16, 83).extrapolated
 
 
-NOTES_EPOCHS = {  # accuracies of the notes' run, by what is asked for
+NOTES_EPOCHS = {  # accuracies of the notes' run, changed params, whether its epochs count
     "it reached the accuracy": ([0.5, 0.84], {}, True),
     "it did not": ([0.5, 0.82], {}, False),
     "with more seeds than it has": ([0.5, 0.84], {"together.seeds": 2}, False),
@@ -165,7 +165,7 @@ NOTES_EPOCHS = {  # accuracies of the notes' run, by what is asked for
 @pytest.mark.parametrize(
     ("accuracies", "changed", "known"), NOTES_EPOCHS.values(), ids=NOTES_EPOCHS
 )
-def test_the_notes_run_tells_the_epochs_where_it_took_the_same_steps(
+def test_the_notes_run_gives_the_epochs_if_it_took_the_same_steps(
     project, accuracies, changed, known
 ):
     edit_params(changed)
@@ -179,7 +179,7 @@ def test_the_notes_run_tells_the_epochs_where_it_took_the_same_steps(
 
 @pytest.fixture
 def record_83(project):
-    """A run of two seeds."""
+    """Write a run of two seeds."""
     folder = project / "reports" / "train" / "record_83"
     write_json(folder / "conditions.json", {"threads_per_device": 2, "net": "mlp"})
     rows = [
@@ -190,18 +190,18 @@ def record_83(project):
     write_rows(folder, rows)
 
 
-def test_a_run_of_several_seeds_has_the_seconds_of_each_since_its_own_start(record_83):
+def test_each_seed_of_a_run_has_its_seconds_since_its_own_start(record_83):
     found = Results(list(stage.trained("record_83", 83)))
     for seed in (3, 4):
         assert found.samples("seconds", "record_83", seed=seed).values == (1.0, 2.0)
 
 
-def test_the_fastest_row_is_trained_with_more_seeds_and_so_is_one_that_then_is_faster(
+def test_the_fastest_row_is_trained_with_more_seeds_and_so_is_one_that_then_becomes_it(
     params, record_83, monkeypatch
 ):
     """The second seed of one cycle is slow, and the row above it becomes the fastest.
 
-    A record has the seeds with which `train` trained it, and no more.
+    A record has only the seeds with which `train` trained it.
     """
     asked = []
 
@@ -231,7 +231,7 @@ def test_one_cycle_counts_to_its_end_and_by_the_mean_of_its_seeds():
 
 
 @pytest.mark.parametrize(("percents", "good"), [((81, 84), False), ((82, 84), True)])
-def test_of_one_cycle_the_mean_has_to_reach_the_accuracy(percents, good):
+def test_one_cycle_reaches_the_accuracy_by_the_mean_of_its_seeds(percents, good):
     runs = (epochs(ONE_CYCLE, 83, seed, 4.0, [each]) for seed, each in enumerate(percents))
     assert seconds_to(Results([m for run in runs for m in run]), ONE_CYCLE, 83).reached == good
 
@@ -261,8 +261,8 @@ def test_a_row_gains_by_faster_or_by_fewer_epochs_or_not_at_all():
     assert groups[-1][0] == NO_GAIN
 
 
-def test_the_two_gains_of_the_title_make_up_the_speed_up():
-    """Also where the fastest row has more seeds, some of which end below the accuracy."""
+def test_the_two_gains_in_the_title_multiply_to_the_speed_up():
+    """The fastest row may have more seeds, and some may end below the accuracy."""
     more = [m for i, s in ((1, 4.0), (2, 6.0)) for m in epochs(ONE_CYCLE, 83, i, s, [82.9])]
     found = values(results := Results([*ONE_SEED.measurements, *more]), findings(results))
     assert (found["below"], found["speedup"].value, found["speedup"].decides) == (2, 8.0, False)

@@ -22,7 +22,7 @@ SPEED = {
 def write(
     folder: Path, settings: RunParams, epochs: Sequence[Epoch], devices: Devices, dataset: str
 ) -> None:
-    """Write what a run leaves, but for its weights."""
+    """Write a run's files, except its weights."""
     write_rows(folder, results.rows_of(epochs, 0, devices, dataset))
     conditions = results.conditions_of(settings, devices, dataset, weights=b"")
     write_json(folder / CONDITIONS, {**conditions, **SPEED})

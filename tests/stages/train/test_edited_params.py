@@ -14,7 +14,7 @@ from tests.helpers import edit_params, small_run, write_data
 
 @pytest.fixture
 def runs(project, monkeypatch):
-    """A project with little data and the run `one`, which is on the command line."""
+    """Return a project with little data and the run `one`, named on the command line."""
     write_data(project / "data", train=600, test=100)
     edit_params({"train.runs": {"one": small_run(batch_size=64, num_epochs=1)}})
     monkeypatch.setattr(sys, "argv", ["stages.train", "one"])
@@ -25,14 +25,14 @@ def runs(project, monkeypatch):
     ("changes", "code"),
     [
         ({"train.runs.one.lr": 0.3}, 2),
-        ({"train.defaults.lr": 0.1, "train.runs.one.lr": 0.2}, 0),  # nothing of it
-        ({"train.timeout_s": 7}, 0),  # for how long ranks wait decides no result
+        ({"train.defaults.lr": 0.1, "train.runs.one.lr": 0.2}, 0),  # its rate is still 0.2
+        ({"train.timeout_s": 7}, 0),  # how long ranks wait affects no result
     ],
 )
-def test_an_edit_fails_the_run_if_it_would_decide_its_result(
+def test_an_edit_fails_the_run_only_if_it_would_change_the_result(
     runs, monkeypatch, capsys, changes, code
 ):
-    """DVC reads a stage's params when it has ended, and would take the results for the new ones."""
+    """DVC reads params after a stage ends, and would attribute the results to the new ones."""
     save = Checkpoints.save
 
     def edit_and_save(*arguments):
@@ -44,8 +44,8 @@ def test_an_edit_fails_the_run_if_it_would_decide_its_result(
     assert ("params.yaml: changed" in capsys.readouterr().err) == (code == 2)
 
 
-def test_a_run_with_other_params_starts_afresh(runs, monkeypatch, capsys):
-    """Though one with the earlier params was ended, and left a checkpoint."""
+def test_a_run_with_different_params_starts_from_scratch(runs, monkeypatch, capsys):
+    """A terminated run with the earlier params has left a checkpoint, which is not used."""
     save = Checkpoints.save
 
     def save_and_end(*arguments):

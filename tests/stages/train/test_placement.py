@@ -1,4 +1,4 @@
-"""Which devices and threads a run has, in one process and in each of several."""
+"""The devices and threads of a run, in one process and in each of several."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ def settings(**changes):
 
 
 def as_rank(monkeypatch, world_size, threads):
-    """As a rank finds its environment, of a launcher that gives each so many threads."""
+    """Set a rank's environment, as a launcher sets it that gives each rank `threads`."""
     numbers = {"WORLD_SIZE": world_size, "LOCAL_WORLD_SIZE": world_size, "LOCAL_RANK": 0}
     for name, value in (numbers | {"OMP_NUM_THREADS": threads}).items():
         monkeypatch.setenv(name, str(value))
@@ -38,7 +38,7 @@ def as_rank(monkeypatch, world_size, threads):
 def test_a_rank_has_the_threads_that_its_launcher_counted(
     monkeypatch, sixteen_cores, num_gpus, threads
 ):
-    """They are divided among the devices once: a process has as many as a thread of one process."""
+    """Threads are divided among devices once: a device has as many in a process of its own."""
     assert devices_of(settings(num_gpus=num_gpus), AUTO)[0].threads == threads
     counted = devices.resolve(num_gpus, AUTO).threads
     as_rank(monkeypatch, num_gpus, counted)
@@ -59,16 +59,16 @@ def test_a_step_that_cannot_fit_is_refused_before_any_work(monkeypatch):
     )
     assert refused.value.exit_code == 8
     check_step_fits("big", one, "bf16", [cpu])
-    check_step_fits("big", two, "fp32", [cpu])  # the other replica is another process's
+    check_step_fits("big", two, "fp32", [cpu])  # the other replica is in a different process
     with pytest.raises(SpaceError):
         check_step_fits("big", two, "fp32", [cpu, cpu])
-    sharded = one.but(shards=2)  # one of which is there at a time
+    sharded = one.but(shards=2)  # only one shard is in memory at a time
     check_step_fits("big", sharded, "fp32", [cpu])
     check_step_fits("big", one.but(compile="default"), "fp32", [cpu])
 
 
 @pytest.mark.parametrize("variable", devices.COMPILE_SWITCHES)
-def test_no_run_is_eager_where_it_asks_for_a_compiler_that_is_turned_off(monkeypatch, variable):
+def test_a_run_that_needs_a_turned_off_compiler_is_refused(monkeypatch, variable):
     monkeypatch.setenv(variable, "1")
     cpu = torch.device("cpu")
     check_machine_can("a", settings(), cpu)

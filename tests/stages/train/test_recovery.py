@@ -1,5 +1,5 @@
-"""kill -9 at a random moment, the same command again: the very weights and losses of a run that
-nobody killed. `python -m bench.kills` kills many.
+"""A run killed by SIGKILL at a random moment resumes, and ends with the weights and losses of an
+undisturbed run. `python -m bench.kills` kills many.
 
 LAB_KILL_SEED sets the moments.
 """
@@ -43,7 +43,7 @@ def runs(project):
 
 
 def start(name: str) -> subprocess.Popen[str]:
-    """Start a run, which in one process saves after each step, and in several after each epoch."""
+    """Start a run; one process saves after each step, several save after each epoch."""
     program = (
         "import runpy, sys; from lab.training import loop; loop.SAVE_EVERY_S = 0.0;"
         f" sys.argv[1:] = [{name!r}]; runpy.run_module('stages.train', run_name='__main__')"
@@ -67,11 +67,11 @@ def wait_for_an_epoch(process: subprocess.Popen[str]) -> None:
 
 
 def kill(process: subprocess.Popen[str], rng: random.Random) -> None:
-    """Kill one of the run's processes after a checkpoint, and see all of them end."""
+    """Kill one of the run's processes after a checkpoint, and check that all of them end."""
     wait_for_an_epoch(process)
     time.sleep(rng.uniform(0, 0.3))
     family = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
-    # the launcher or a rank, which the fork server in between has forked
+    # the launcher or a rank, but not the fork server between them
     rng.choice([each for each in family if each.ppid() != process.pid]).kill()
     process.communicate(timeout=60)
     assert process.returncode in (8, -signal.SIGKILL), "it had ended before it was killed"
@@ -112,8 +112,8 @@ def test_a_run_ends_on_the_first_signal_with_one_line(runs, name, number):
         read_results(folder)
 
 
-def test_killed_runs_end_as_if_nobody_had_killed_them(runs):
-    """Also in another process than the one it is compared with, and by hand as by ddp."""
+def test_killed_runs_end_like_undisturbed_ones(runs):
+    """Results also agree across processes, and by hand as by ddp."""
     rng = random.Random(int(os.environ.get("LAB_KILL_SEED", "0")))  # noqa: S311  (moments, not secrets)
     for name in ("one", "by_hand"):
         train_run(name, load(Params))

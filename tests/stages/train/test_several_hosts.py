@@ -1,7 +1,7 @@
-"""A rehearsal of several hosts: two folders that share nothing, an agent of torch's in each.
+"""A rehearsal of several hosts: two folders that share nothing, each with a torchrun agent.
 
-One host is lost in the midst of a run in shards, with its agent and its ranks. The other says so;
-they meet again with fewer devices, and end with the weights of one device that nobody disturbed.
+One host is lost during a run in shards, with its agent and its ranks, and the other reports it.
+Both resume with fewer devices, and end with the weights of an undisturbed run on one device.
 """
 
 import os
@@ -38,7 +38,7 @@ RUN = small_run(batch_size=32, num_epochs=20, shards=4)
 
 @pytest.fixture
 def hosts(project):
-    """The folders of two hosts."""
+    """Return the folders of two hosts."""
     write_data(project / "data", train=600, test=100)
     edit_params({"train.runs": {"whole": RUN, "moved": RUN}})
     other = project.parent / "other_host"
@@ -47,7 +47,7 @@ def hosts(project):
 
 
 def set_up(hosts: tuple[Path, Path], num_gpus: int) -> str:
-    """Give both hosts the params of a run on so many devices; returns the address of the first."""
+    """Give both hosts the params of a run on `num_gpus`, and return the first one's address."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         endpoint = f"127.0.0.1:{free.getsockname()[1]}"
     for host in hosts:
@@ -61,7 +61,7 @@ def set_up(hosts: tuple[Path, Path], num_gpus: int) -> str:
 
 
 def start(host: Path, endpoint: str, ranks: int, python: str | Path) -> subprocess.Popen[str]:
-    """What CONTRIBUTING's job script starts on each host; both have one address here."""
+    """Start on a host what CONTRIBUTING's job script starts; both have one address here."""
     script = (ROOT / "CONTRIBUTING.md").read_text()
     [documented] = re.findall(r"^srun \.venv/bin/torchrun (.*?)^```", script, re.M | re.S)
     here = {
@@ -93,7 +93,7 @@ def checkpoints(host: Path) -> list[Path]:
 
 
 def lose(agent: subprocess.Popen[str]) -> None:
-    """End an agent and its ranks at once, as a host that loses its power."""
+    """Kill an agent and its ranks, as if the host lost power."""
     family = [*psutil.Process(agent.pid).children(recursive=True), psutil.Process(agent.pid)]
     for process in family:
         process.send_signal(signal.SIGKILL)
@@ -101,7 +101,7 @@ def lose(agent: subprocess.Popen[str]) -> None:
     assert not outlived(family)
 
 
-def test_a_lost_host_comes_back_with_fewer_devices_and_the_weights_are_those_of_one(hosts):
+def test_a_run_that_lost_a_host_resumes_on_fewer_devices_with_the_weights_of_one(hosts):
     first, other = hosts
     assert run_stage("stages.train", "whole").returncode == 0
 
@@ -120,10 +120,10 @@ def test_a_lost_host_comes_back_with_fewer_devices_and_the_weights_are_those_of_
     assert not (keeper / "models/moved.pt").exists()
     kept = checkpoints(keeper)[-1].name
 
-    # torch's agents of one address are ranked by age: the host without checkpoints is first now,
+    # torch ranks agents at one address by age: the host without checkpoints is first now,
     # unless its agent took longer to start
     endpoint = set_up(hosts, num_gpus=2)
-    python = forked.on_path() / "python"  # nobody is lost any more
+    python = forked.on_path() / "python"  # no host is lost from here on
     agents = {host: start(host, endpoint, 1, python) for host in (lost, keeper)}
     said = "".join(agent.communicate(timeout=120)[0] for agent in agents.values())
     assert all(agent.returncode == 0 for agent in agents.values()), said[-2000:]
@@ -135,7 +135,7 @@ def test_a_lost_host_comes_back_with_fewer_devices_and_the_weights_are_those_of_
 
 
 def epochs_at_the_start(device: torch.device, folder: Path) -> int:
-    """Where the run stands for a rank that is its host's only one; the first has trained more."""
+    """Sum the epochs that ranks resume from, each alone on its host; the first trained more."""
     os.environ["LOCAL_RANK"] = "0"
     checkpoints = Checkpoints("run", folder / os.environ["RANK"])
     net = LeNet(torch.Generator().manual_seed(0))

@@ -1,4 +1,4 @@
-"""What train reads, derives and writes, and how it ends."""
+"""The stage `train`: what it reads, derives and writes, and how it ends."""
 
 import json
 import os
@@ -58,7 +58,7 @@ def found(
     return {name: each.value for name, each in there.items()}
 
 
-def test_a_run_comes_to_its_last_epoch_and_the_median_of_its_times():
+def test_a_runs_findings_are_of_its_last_epoch_and_its_median_time():
     assert found(EPOCHS) == {"test_accuracy_percent": 75.0, "train_loss": 0.7, "epoch_s": 2.5}
     conditions = train.conditions_of(SETTINGS, HALVES, "fashion-mnist", b"weights")
     assert (conditions["num_devices"], conditions["device_kind"], conditions["dataset"]) == (
@@ -76,7 +76,7 @@ def test_an_accuracy_of_guesses_is_no_result():
     assert found(EPOCHS, train_images=512) == {"train_loss": 0.7, "epoch_s": 2.5}, "48 steps"
 
 
-def test_a_run_of_several_seeds_comes_to_their_medians_which_decide():
+def test_the_findings_of_several_seeds_are_medians_that_decide():
     rows = [
         row
         for seed in range(8)
@@ -93,7 +93,7 @@ def test_a_run_of_several_seeds_comes_to_their_medians_which_decide():
     assert (percent.n, percent.decides) == (8, True)
 
 
-def test_devices_that_are_one_have_no_time():
+def test_a_run_on_virtual_devices_has_no_time():
     assert "epoch_s" not in found(EPOCHS, HALVES), "it would pass for the speed-up of two GPUs"
     assert "epoch_s" in found(EPOCHS, replace(HALVES, kind="cuda"))
 
@@ -123,13 +123,13 @@ def test_an_interrupted_epoch_is_marked_and_not_timed():
     assert [row["resumed"] for row in train.rows_of(epochs, 0, CPU, "synthetic")] == [0, 0, 0, 1]
 
 
-def test_one_epoch_or_two_tell_no_time():
-    """Something else may have run beside them."""
+def test_one_or_two_epochs_give_no_time():
+    """Something else may have run at the same time."""
     for few in (EPOCHS[:1], EPOCHS[:2], [*EPOCHS[:2], replace(EPOCHS[2], resumed=True)]):
         assert "epoch_s" not in found(few)
 
 
-def test_weights_are_the_same_bytes_for_the_same_weights_and_load_safely(tmp_path):
+def test_equal_weights_are_saved_as_equal_bytes_and_load_safely(tmp_path):
     weights = LeNet(torch.Generator().manual_seed(0)).state_dict()
     assert train.to_bytes(weights) == train.to_bytes(
         {name: w.clone() for name, w in weights.items()}
@@ -140,8 +140,8 @@ def test_weights_are_the_same_bytes_for_the_same_weights_and_load_safely(tmp_pat
     assert all(torch.equal(loaded[name], w) for name, w in weights.items())
 
 
-def test_ranks_of_torchruns_train_by_ddp_alone(project, monkeypatch, capsys):
-    """By another strategy each would train the whole run, beside the others."""
+def test_ranks_of_torchrun_train_only_by_ddp(project, monkeypatch, capsys):
+    """By a different strategy, each rank would train the whole run."""
     monkeypatch.setattr(sys, "argv", ["stages.train", "lenet_2gpu"])
     place = {"TORCHELASTIC_RUN_ID": "a", "RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0"}
     for variable, value in place.items():
@@ -153,8 +153,8 @@ def test_ranks_of_torchruns_train_by_ddp_alone(project, monkeypatch, capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["replicas", "ddp"])
-def test_ranks_that_a_cluster_names_are_not_the_runs(project, strategy):
-    """Kubeflow sets RANK and WORLD_SIZE in each container, of which this run knows nothing."""
+def test_rank_variables_of_a_cluster_do_not_affect_a_run(project, strategy):
+    """Kubeflow sets RANK and WORLD_SIZE in each container, which has nothing to do with a run."""
     write_data(project / "data", train=64, test=16)
     small = small_run(train_images=64, test_images=16, batch_size=32, strategy=strategy)
     edit_params({"train.runs": {"one": small}})
@@ -272,8 +272,8 @@ OTHER_PLACES = {
 
 
 @pytest.mark.parametrize("differs", [*OTHER_RUNS, *OTHER_PLACES])
-def test_a_checkpoint_is_of_the_very_run(project, monkeypatch, differs):
-    """Or a run would resume another one's weights, and call them its own."""
+def test_a_checkpoint_belongs_to_exactly_one_run(project, monkeypatch, differs):
+    """Otherwise a run would resume a different run's weights as its own."""
     write_data(project / "data")
     key = one_run.checkpoint_key(**RUN)
     assert one_run.checkpoint_key(**RUN) == key
@@ -295,7 +295,7 @@ print(json.dumps([sorted(filter(None, loaded)), [str(path) for path in code()]])
 
 @pytest.mark.slow
 def test_a_checkpoint_is_named_by_all_code_that_ran(project):
-    """Or one of other code would be taken for a fresh one."""
+    """Otherwise a checkpoint of different code would pass for a current one."""
     write_data(project / "data", train=64, test=16)
     small = small_run(train_images=64, test_images=16, batch_size=32, optimizer="adam")
     edit_params({"train.runs": {"one": small}})
@@ -343,7 +343,7 @@ def test_a_name_is_no_path_no_option_and_no_command(name):
 
 
 def free_strings(schema: dict, where: str = "") -> Iterator[str]:
-    """Where a JSON schema admits any text."""
+    """Yield the places where a JSON schema allows any text."""
     if schema.get("type") == "string" and not {"pattern", "enum", "const"} & set(schema):
         yield where
     for key, part in schema.items():
