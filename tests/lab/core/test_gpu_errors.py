@@ -137,7 +137,9 @@ def has_cuda_build(monkeypatch, words: str) -> None:
 
 
 @pytest.mark.parametrize("counted", [0, 2], ids=["by the driver: none", "two"])
-def test_a_driver_that_torch_cannot_use_does_not_count_as_no_gpu(monkeypatch, counted, recwarn):
+def test_an_unusable_driver_is_an_error_and_not_a_machine_without_gpus(
+    monkeypatch, counted, recwarn
+):
     """torch only warns, and counts the GPUs that the driver's library lists, or none."""
     has_cuda_build(monkeypatch, TOO_OLD)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: counted)
