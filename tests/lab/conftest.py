@@ -1,4 +1,4 @@
-"""Fixtures of what the lab's rooms share."""
+"""Fixtures shared by the lab's tests."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def fake_nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Call it with a shell script to have nvidia-smi run that; until then there is none."""
+    """Return a function that installs a shell script as nvidia-smi; until then there is none."""
     program = tmp_path / "programs" / "nvidia-smi"
     program.parent.mkdir()
     monkeypatch.setenv("PATH", str(program.parent), prepend=":")

@@ -1,4 +1,4 @@
-"""Claims' rules give the verdicts, and findings the values, that tests/*_by_hand.yaml ask for."""
+"""Verdicts and values of findings match those worked out in tests/*_by_hand.yaml."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -19,13 +19,13 @@ TABLE, TOLD = (
     YAML(typ="safe").load(ROOT / "tests" / f"{name}_by_hand.yaml") for name in ("claims", "told")
 )
 EXACT, VARIES = TABLE["exact"], TABLE["varies"]
-SAMPLES = 8  # the fewest that decide
+SAMPLES = 8  # enough to decide
 
 Values = float | Sequence[float]
 
 
 def parts(label: str) -> tuple[str, ...]:
-    """What a line of the table names: experiment, variant, columns, in any order."""
+    """Split a label of the table into experiment, variant and columns, sorted."""
     return tuple(sorted(as_text(part) for part in label.split("/")))
 
 
@@ -37,7 +37,7 @@ def as_text(part: object) -> str:
 
 
 class ByHand(Results):
-    """Results that hold what a column of the table says, each number so many times."""
+    """Results of one column of the table, each number repeated `samples` times."""
 
     def __init__(self, lines: Mapping[str, Values | Sequence[Values]], samples: int) -> None:
         super().__init__([])
@@ -70,13 +70,13 @@ class ByHand(Results):
 
 
 def found(claim: Claim, results: Results) -> list[Finding]:
-    """What decides a claim, in each of its cases."""
+    """Return the findings that decide a claim, one per case."""
     findings = derivation_of(claim.stage).findings(results)
     return [findings[name] for name in claim.deciding]
 
 
 def results(claim_id: str) -> list[list[Finding]]:
-    """Each result of a claim's table."""
+    """Return the deciding findings of each column of a claim's table."""
     table, samples = (EXACT, 1) if claim_id in EXACT else (VARIES, SAMPLES)
     lines = table[claim_id]
     columns = (dict(zip(lines, each, strict=True)) for each in zip(*lines.values(), strict=True))
@@ -84,7 +84,7 @@ def results(claim_id: str) -> list[list[Finding]]:
 
 
 def half_of_both(lines: Mapping[str, Sequence[Values]]) -> Results:
-    """Every other sample of the first two results."""
+    """Take samples alternately from the first two results."""
     of = [{name: each[i] for name, each in lines.items()} for i in (0, 1)]
     mixed, other = (ByHand(each, SAMPLES) for each in of)
     for name, one in mixed.lines.items():
@@ -94,7 +94,7 @@ def half_of_both(lines: Mapping[str, Sequence[Values]]) -> Results:
 
 
 def test_table_has_every_claim_of_the_notes_once():
-    """A question of one's own may have rows in it, too."""
+    """Our own questions may have rows as well."""
     named = [*EXACT, *VARIES]
     assert len(named) == len(set(named))
     assert set(named) <= {claim.id for claim in ledger()}
@@ -115,14 +115,14 @@ def test_first_result_confirms_and_others_refute(claim_id):
 
 
 @pytest.mark.parametrize("claim_id", VARIES)
-def test_half_of_both_is_inconclusive(claim_id):
+def test_half_of_each_of_two_results_is_inconclusive(claim_id):
     claim = claim_of(claim_id)
     for mixed in found(claim, half_of_both(VARIES[claim_id])):
         assert decide(mixed, claim.holds) is Verdict.INCONCLUSIVE, mixed
 
 
 def told(stage: str) -> Mapping[str, Finding]:
-    """What a stage makes of its rows in the table."""
+    """Return a stage's findings, derived from its rows in the table."""
     rows = [
         row
         for experiment, variants in TOLD[stage]["rows"].items()
@@ -136,7 +136,7 @@ def told(stage: str) -> Mapping[str, Finding]:
 def rows_of(
     experiment: str, label: str, held: Values | Mapping[float, Values]
 ) -> Iterator[Measurement]:
-    """A variant's numbers, at each x if the table names any."""
+    """Yield a variant's measurements, one per x (0 if the table names none)."""
     variant, *columns = label.split("/")
     cells = {name: as_cell(text) for name, text in (each.split("=") for each in columns)}
     for x, numbers in (held if isinstance(held, Mapping) else {0: held}).items():
@@ -144,7 +144,7 @@ def rows_of(
 
 
 def as_cell(text: str) -> Cell:
-    """What a file of rows would hold."""
+    """Convert text to the cell that a file of rows would hold."""
     try:
         return float(text)
     except ValueError:
@@ -152,7 +152,7 @@ def as_cell(text: str) -> Cell:
 
 
 @pytest.mark.parametrize("stage", TOLD)
-def test_findings_have_the_values_that_were_worked_out_by_hand(stage):
+def test_findings_have_the_values_worked_out_by_hand(stage):
     found, by_hand = told(stage), TOLD[stage]["findings"]
     assert {name: found[name].value for name in by_hand} == pytest.approx(by_hand)
 

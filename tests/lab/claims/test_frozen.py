@@ -1,4 +1,4 @@
-"""Frozen rules: what counts as a change of one, and that a change needs a new day."""
+"""Frozen rules: what counts as a change, and that each change needs a new date."""
 
 from datetime import date, timedelta
 
@@ -14,7 +14,7 @@ from tests.helpers import claim_of
 
 F7A = claim_of("F7a")
 OTHER = Text(en="Another.", zh="另一句。")
-CHANGES = {  # of an entry, none of which passes unseen
+CHANGES = {  # of an entry, all of which must be detected
     "its id": {"id": "F7x"},
     "the stage": {"stage": "schedules"},
     "the book's section": {"section": "12.7"},
@@ -34,11 +34,11 @@ CHANGES = {  # of an entry, none of which passes unseen
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_a_change_of_any_part_of_an_entry_is_seen(change):
+def test_a_change_of_any_part_of_an_entry_is_detected(change):
     assert digest(F7A.model_copy(update=change)) != digest(F7A)
 
 
-def test_every_part_of_an_entry_was_changed():
+def test_the_changes_cover_every_part_of_an_entry():
     changed = {key for change in CHANGES.values() for key in change}
     assert changed | {"since", "at_most", "exactly"} == Claim.model_fields.keys()
 
@@ -52,7 +52,7 @@ def test_every_part_of_an_entry_was_changed():
         (rules, "__doc__", "“usually”: always."),
     ],
 )
-def test_a_change_of_the_standard_needs_a_new_day(monkeypatch, module, name, value):
+def test_a_change_of_the_standard_needs_a_new_date(monkeypatch, module, name, value):
     before, today = freeze([], {}, rules.SINCE), rules.SINCE + timedelta(days=1)
     monkeypatch.setattr(module, name, value)
     with pytest.raises(ParamsError, match=f"rules.py: it or its day changed.*{today}"):
@@ -61,12 +61,12 @@ def test_a_change_of_the_standard_needs_a_new_day(monkeypatch, module, name, val
     assert freeze([], before, today)["standard"][0] == str(today)
 
 
-def test_the_rules_are_those_that_were_frozen():
-    """Else `invoke freeze`, which asks for a new day of each rule that changed."""
+def test_no_rule_has_changed_since_it_was_frozen():
+    """If one has, run `invoke freeze`, which asks for a new date for each changed rule."""
     assert freeze(ledger(), frozen(), date.today()) == frozen()
 
 
-def test_a_changed_rule_needs_a_new_day():
+def test_a_changed_rule_needs_a_new_date():
     claim = claim_of("F7a")
     day, next_day = claim.since, claim.since + timedelta(days=1)
     before = freeze([claim], {}, day)
@@ -78,12 +78,12 @@ def test_a_changed_rule_needs_a_new_day():
     dated = other.model_copy(update={"since": next_day})
     assert freeze([dated], before, next_day)["F7a"] == [str(next_day), digest(other)]
     assert freeze([other], before, day)["F7a"] == [str(day), digest(other)], "the same day"
-    with pytest.raises(ParamsError, match=f"set its `since` to {day}"):  # still to come
+    with pytest.raises(ParamsError, match=f"set its `since` to {day}"):  # in the future
         freeze([dated], before, day)
 
 
-def test_no_rule_is_dated_back():
-    """Results of the days before would pass as a test of a rule that was fixed before them."""
+def test_no_rule_can_be_backdated():
+    """Otherwise results measured before the rule was written would count as a test of it."""
     claim = claim_of("F7a")
     today, before = claim.since + timedelta(days=9), freeze([claim], {}, claim.since)
     assert freeze([claim], before, today) == before

@@ -1,4 +1,4 @@
-"""What every entry of the ledger must have."""
+"""Requirements that every entry of the ledger must meet."""
 
 import math
 import re
@@ -12,7 +12,7 @@ from lab.core.errors import ParamsError
 from tests.helpers import ROOT
 
 
-def test_ids_are_unique_whatever_their_case():
+def test_ids_are_unique_ignoring_case():
     keys = [claim.id.lower() for claim in ledger()]
     assert len(keys) == len(set(keys))
     for claim in ledger():
@@ -57,7 +57,7 @@ def test_two_claims_with_one_id_are_refused(tmp_path, monkeypatch):
         ("claims:", "claim:", "unknown key"),
     ],
 )
-def test_a_mistake_is_named_with_its_file_and_claim(tmp_path, old, new, complaint):
+def test_a_mistake_is_reported_with_its_file_and_claim(tmp_path, old, new, complaint):
     assert old in ENTRY
     file = tmp_path / "claims.yaml"
     file.write_text(ENTRY.replace(old, new))
@@ -81,7 +81,7 @@ TRANSLATED = {  # the lab's own questions; a contributor's may lack Chinese
 }
 
 
-def test_the_labs_own_questions_are_told_in_chinese_too():
+def test_the_labs_own_questions_are_translated_into_chinese():
     pages = {path.parent for path in (ROOT / "stages").glob("*/page/zh.md")}
     assert {page.parent.name for page in pages} >= TRANSLATED
     for page in (page for page in pages if (page / "claims.yaml").is_file()):
@@ -92,14 +92,14 @@ def test_the_labs_own_questions_are_told_in_chinese_too():
             assert all(text.zh for text in texts), entry
 
 
-def test_ranges_leave_something_out():
+def test_no_range_allows_every_value():
     for claim in ledger():
         holds = claim.holds
         assert math.isfinite(holds.low) or math.isfinite(holds.high), claim.id
         assert (holds.low, holds.high) != (0, 100), claim.id
 
 
-def test_places_in_notes_and_book():
+def test_places_in_notes_and_book_are_parsed():
     lines, one, book = places_of("001:62-70 000:427 book:13.5")
     assert lines == Place("001", 62, 70)
     assert (one.first, one.last) == (427, 427)
@@ -109,6 +109,6 @@ def test_places_in_notes_and_book():
 @pytest.mark.parametrize(
     "text", ["", "005:1", "000:0", "000:561", "000:20-10", "000", "000:x", "book:11.2", "note 3"]
 )
-def test_place_that_does_not_exist(text):
+def test_a_place_that_does_not_exist_is_refused(text):
     with pytest.raises(ValueError, match=r"place such as|has lines 1 to"):
         list(places_of(text))

@@ -1,4 +1,4 @@
-"""The parts of a rule: intervals, ranges and the verdict of one on the other."""
+"""The parts of a rule: intervals, ranges, and the verdict from comparing them."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ def of_starts(value: float, low: float, high: float, count: int = 8) -> Finding:
 
 
 @given(ENDS, ENDS)
-def test_verdict_is_that_of_the_whole_interval(interval, ends):
+def test_a_verdict_holds_for_the_whole_interval(interval, ends):
     (low, high), holds = interval, Range(*ends)
     verdict = decide(of_starts(low, low, high), holds)
     inside = [
@@ -45,19 +45,19 @@ def test_verdict_is_that_of_the_whole_interval(interval, ends):
         ([NOT_TESTABLE, NOT_TESTABLE], NOT_TESTABLE),
     ],
 )
-def test_cases_that_part_say_that_it_depends(cases, verdict):
+def test_cases_that_disagree_give_depends(cases, verdict):
     assert overall(cases) is overall(cases[::-1]) is verdict
 
 
 @pytest.mark.parametrize("other", [CONFIRMED, INCONCLUSIVE, NOT_TESTABLE])
-def test_one_counterexample_refutes_what_is_said_of_every_case(other):
+def test_one_counterexample_refutes_a_claim_about_every_case(other):
     assert overall([other, REFUTED], of_every_case=True) is REFUTED
     assert overall([other, other], of_every_case=True) is other
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_weak_interval_decides_nothing(count):
-    """Four samples are the fewest whose interval holds the median with 99 %."""
+def test_a_weak_interval_decides_nothing(count):
+    """Fewer than four samples give no 99% interval of the median."""
     assert decide(of_starts(2, 1.9, 2.1, count), Range(low=1.02)) is INCONCLUSIVE
     assert decide(of_starts(2, 1.9, 2.1, 4), Range(low=1.02)) is CONFIRMED
     assert decide(exact(2), Range(low=1.02)) is CONFIRMED, "what does not vary needs no interval"

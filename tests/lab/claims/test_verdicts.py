@@ -1,4 +1,4 @@
-"""How a claim is judged, on claims made up here and on the whole ledger."""
+"""Judging claims: some made up here, and the whole ledger."""
 
 import functools
 import math
@@ -50,13 +50,13 @@ LEDGER = [TIMED, COUNTED, GPU_ONLY]
 
 
 def evidence(old: Sequence[float] = (3.0,) * 8, **conditions: object) -> Taken:
-    """Times of eight starts, new's being 2, and three calls, on a GPU."""
+    """Return a GPU's results: times of eight processes (2 for new), and three calls."""
     times = Samples(tuple(old)), Samples((2.0,) * len(old))
     findings = {"speedup": ratio(*times), "calls": exact(3, "calls")}
     return Taken(findings, {"device_kind": "cuda", **conditions})
 
 
-def test_verdicts_by_what_was_measured():
+def test_verdicts_follow_what_was_measured():
     assert [judge(claim, evidence()).verdict for claim in LEDGER] == [CONFIRMED] * 3
     assert judge(TIMED, evidence([1.0] * 8)).verdict is REFUTED
     assert judge(TIMED, evidence([1.0, 3.0] * 4)).verdict is INCONCLUSIVE
@@ -72,21 +72,21 @@ def test_damaged_times_are_not_testable(value):
     assert found.reason.code == "unusable"
 
 
-def test_missing_evidence_names_the_command():
+def test_missing_evidence_is_not_testable():
     for claim in LEDGER:
         found = judge(claim, Taken({}))
         assert found.verdict is NOT_TESTABLE
         assert found.reason.code == "not_measured"
 
 
-def test_one_example_does_not_refute_what_may_be():
+def test_one_counterexample_does_not_refute_a_claim_about_some_cases():
     slower, may_be = evidence([1.0] * 8), but(TIMED, quantifier="some")
     found = judge(may_be, slower)
     assert (found.verdict, found.reason) == (INCONCLUSIVE, Reason("not_seen"))
     assert judge(may_be, evidence()).verdict is CONFIRMED
 
 
-def test_unmet_need_comes_before_a_busy_machine():
+def test_an_unmet_need_takes_precedence_over_a_busy_machine():
     found = judge(GPU_ONLY, evidence(device_kind="cpu-virtual", busy_percent=93))
     assert found.verdict is NOT_TESTABLE
     assert found.unmet == GPU
@@ -111,7 +111,7 @@ def test_times_that_need_two_cores_are_not_testable():
     assert judge(COUNTED, lacking).verdict is CONFIRMED
 
 
-def test_what_a_processor_shows_of_gpus_is_our_own_question():
+def test_a_claim_about_gpus_judged_on_a_cpu_is_our_own_question():
     about_gpus = but(TIMED, about_gpus=True)
     for claim, device_kind, kind in (
         (TIMED, "cpu-virtual", Kind.SAID),
@@ -125,8 +125,8 @@ def test_what_a_processor_shows_of_gpus_is_our_own_question():
 
 
 @pytest.mark.parametrize("days", [-5, 0, 5])
-def test_only_times_of_a_later_day_test_a_rule_that_was_fixed(days):
-    """Later than the claim's own day, and than that of the standard."""
+def test_only_times_measured_after_a_rule_was_fixed_test_it(days):
+    """After both the claim's date and the standard's."""
     claims = [but(claim, since=SINCE + timedelta(days)) for claim in (TIMED, COUNTED)]
     last = SINCE + timedelta(max(days, 0))
     for day, fixed in ((last, False), (last + timedelta(1), True)):
@@ -135,10 +135,10 @@ def test_only_times_of_a_later_day_test_a_rule_that_was_fixed(days):
         assert not counted.tests_its_rule, "a count comes out as it was known to"
 
 
-# --- every entry of the ledger, where everything is there ---
+# --- every entry of the ledger, with nothing missing ---
 
 
-def test_rows_have_the_numbers_to_six_digits_and_no_cell_where_there_is_none():
+def test_rows_have_six_digits_and_empty_cells_for_missing_numbers():
     judged = [judge(claim, evidence([2.1234567, *[3.0] * 7])) for claim in (TIMED, COUNTED)]
     timed, counted, missing = rows_of([*judged, judge(TIMED, Taken({}))])
     assert (timed["effect"], timed["low"], timed["samples"], timed["over"]) == (
@@ -158,14 +158,14 @@ def server() -> dict[str, Taken]:
     return made_up.server()
 
 
-def test_every_claim_is_decided_where_everything_is_there(server):
+def test_every_claim_is_testable_if_nothing_is_missing(server):
     for claim in ledger():
         found = judge(claim, server[claim.stage])
         assert found.verdict is not NOT_TESTABLE, f"{claim.id}: {found.reason}"
         assert found.finding.consistent(), f"{claim.id}: {found.finding}"
 
 
-def test_what_the_processor_beside_a_gpu_does_is_not_told_as_a_gpus(server):
+def test_cpu_results_of_a_gpu_machine_are_attributed_to_the_cpu(server):
     stage = "bench_hardware"
     kinds = {c.id: judge(c, server[stage]).device_kind for c in ledger() if c.stage == stage}
     of_processor = {"F6a", "G1a", "G1b", "G1c", "G2a", "G2b", "G2d", "G3b", "G3c"}
@@ -177,7 +177,7 @@ TWO_GPUS = ("two_gpus", "pair_of_gpus")
 
 
 def not_testable(server: dict[str, Taken], **changes: object) -> set[str]:
-    """The claims that cannot be tested if conditions of these names have other values."""
+    """Return the claims that become untestable if these conditions change."""
     changed = {
         stage: replace(taken, conditions=_with(taken.conditions, changes))
         for stage, taken in server.items()
@@ -201,20 +201,20 @@ def test_virtual_devices_decide_no_claim_about_gpus(server):
     assert shared == wanting(*TWO_GPUS, "own_devices")
 
 
-def test_look_alikes_decide_no_claim_about_accuracy(server):
+def test_synthetic_data_decide_no_claim_about_accuracy(server):
     images = not_testable(server, dataset="synthetic")
     assert images | not_testable(server, airfoil="synthetic") == wanting(
         "real_images", "real_airfoil"
     )
 
 
-OF_TIMES = re.compile(r"(ms|us|ns|s|%|fraction|GB/s|GFLOP/s|billion sums/s)")  # units of rows
-TIMED_CURVES = re.compile(r"step_time|.*_(ms|us|us_per_image)")  # experiments of rows without one
+OF_TIMES = re.compile(r"(ms|us|ns|s|%|fraction|GB/s|GFLOP/s|billion sums/s)")  # units of times
+TIMED_CURVES = re.compile(r"step_time|.*_(ms|us|us_per_image)")  # rows without a unit
 
 
 @functools.cache
 def with_other_times(stage: str) -> Taken:
-    """The same results of a stage, but for each time of each start."""
+    """Return a stage's results with every time changed at random."""
     found, generator = made_up.results(stage), np.random.default_rng(0)
     others = [
         replace(m, values=tuple(v * float(generator.uniform(1, 2)) for v in m.values))
@@ -226,7 +226,7 @@ def with_other_times(stage: str) -> Taken:
 
 
 def test_claims_that_read_times_are_timed(server):
-    """Else a busy machine would decide them."""
+    """Otherwise a busy machine would decide them."""
     for claim in ledger():
         before, after = server[claim.stage], with_other_times(claim.stage)
         others = [n for n in claim.deciding if before.findings[n] != after.findings[n]]
@@ -241,8 +241,8 @@ def finding(claim_id: str, verdict: Verdict, *samples: float) -> Judgement:
     return Judgement(claim_of(claim_id), verdict, estimate, "cpu", NO_REASON, "times as fast")
 
 
-def test_false_verdicts_to_expect_are_one_chance_for_each_interval_that_may_decide():
-    """The interval of eight samples misses with 2 / 2 ** 8, that of four with 1 %."""
+def test_expected_false_verdicts_add_up_the_error_of_each_interval_that_may_decide():
+    """The interval of eight samples misses with probability 2 / 2 ** 8, that of four with 1%."""
     judged = [finding("A4", CONFIRMED, *EIGHT[:n]) for n in (8, 4, 3, 0)]
     of_cases = replace(judged[0], cases=(judged[0], judged[1]))
     assert false_verdicts(judged) == pytest.approx(2 / 256 + 0.01)
@@ -250,7 +250,7 @@ def test_false_verdicts_to_expect_are_one_chance_for_each_interval_that_may_deci
     assert false_verdicts([replace(judged[0], finding=exact(3))]) == 0
 
 
-def test_only_what_both_runs_decide_is_a_pair():
+def test_only_claims_that_both_runs_decide_form_a_pair():
     runs = [
         [finding("A6a", CONFIRMED, *EIGHT), finding("A4", INCONCLUSIVE, 1, 2, 3)],
         [finding("A6a", REFUTED, *EIGHT), finding("A4", CONFIRMED, *EIGHT)],

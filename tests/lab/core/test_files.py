@@ -12,7 +12,7 @@ from lab.core.errors import DataError, LabError, SpaceError
 from tests.helpers import python
 
 
-def test_a_file_appears_whole_and_leaves_no_part(tmp_path):
+def test_a_file_is_written_whole_and_leaves_no_temporary_file(tmp_path):
     file = tmp_path / "new" / "folder" / "a.txt"
     files.write_atomically(file, b"one")
     files.write_atomically(file, b"two")
@@ -55,7 +55,7 @@ def test_rows_survive_the_round_trip_exactly(tmp_path):
     assert files.read_rows(tmp_path / "rows.csv") == rows
 
 
-DAMAGED = {  # a file's name and content, and a part of what is said of it
+DAMAGED = {  # file name, content, part of the error
     "half": ("a.json", b'{"a": 1', "damaged ("),
     "empty": ("a.json", b"", "damaged ("),
     "no object": ("a.json", b"[1]", "expected an object"),
@@ -77,7 +77,7 @@ DAMAGED = {  # a file's name and content, and a part of what is said of it
 
 
 def said(path: Path) -> str:
-    """The one line with which a file is refused."""
+    """Return the one-line error for a file that is refused."""
     with pytest.raises(DataError) as refused:
         files.read_json(path) if path.suffix == ".json" else files.read_rows(path)
     assert refused.value.exit_code == 3
@@ -88,14 +88,14 @@ def said(path: Path) -> str:
 
 
 @pytest.mark.parametrize("how", DAMAGED)
-def test_a_damaged_file_is_said_in_one_line_with_its_place_and_what_mends_it(tmp_path, how):
+def test_a_damaged_file_is_reported_in_one_line_with_the_place_and_the_fix(tmp_path, how):
     name, content, complaint = DAMAGED[how]
     (tmp_path / name).write_bytes(content)
     line = said(tmp_path / name)
     assert complaint in line and line.endswith("; delete it and run `invoke repro`")
 
 
-def test_both_sides_of_a_merge_are_said_with_the_command_that_ends_it(tmp_path):
+def test_a_merge_conflict_is_reported_with_the_command_that_resolves_it(tmp_path):
     for name, line in (("a.json", '{"a": %d}'), ("a.csv", "a,b\n%d,0")):
         sides = f"<<<<<<< HEAD\n{line % 1}\n=======\n{line % 2}\n>>>>>>> other\n"
         (tmp_path / name).write_text(sides)
@@ -104,7 +104,7 @@ def test_both_sides_of_a_merge_are_said_with_the_command_that_ends_it(tmp_path):
         )
 
 
-def test_a_shells_limit_for_a_file_is_said_with_the_command_that_lifts_it(tmp_path):
+def test_a_shells_file_size_limit_is_reported_with_the_command_that_lifts_it(tmp_path):
     program = (
         "import resource; from pathlib import Path; from lab.core.files import *;"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000));"
@@ -116,6 +116,6 @@ def test_a_shells_limit_for_a_file_is_said_with_the_command_that_lifts_it(tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_not_there_yet_is_said(tmp_path):
+def test_a_missing_file_is_reported_with_the_command_that_makes_it(tmp_path):
     for name in ("a.json", "a.csv"):
         assert "not there yet; `invoke repro` makes it" in said(tmp_path / name)

@@ -1,4 +1,4 @@
-"""What becomes of a GPU's failures. There is no GPU to break: torch's words are made up."""
+"""How GPU failures are reported. There is no GPU to break: torch's messages are canned."""
 
 import importlib
 import warnings
@@ -45,7 +45,7 @@ FREE = "use a smaller batch or profile, or wait until others have left it (`nvid
 NO_DRIVER = "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU"
 
 
-FAILURES = {  # torch's words, what is shown of them, and what to do
+FAILURES = {  # torch's message, the part shown, and the advice
     "lost": (LOST, LOST.splitlines()[0], "the same command resumes"),
     "unknown": (UNKNOWN, UNKNOWN, "`dmesg` show more"),
     "taken": (BUSY, BUSY.splitlines()[0], "another process has exclusive use of it"),
@@ -75,14 +75,16 @@ def test_a_failure_is_one_line_that_names_the_gpus_and_says_what_to_do(name):
 
 
 @pytest.mark.parametrize("words", ["shapes do not fit", "can't allocate memory: you tried to"])
-def test_what_is_no_failure_of_a_gpu_stays_what_it_is(words):
+def test_other_errors_pass_through_unchanged(words):
     with pytest.raises(RuntimeError, match=words), gpu_errors("cuda:0"):
         raise RuntimeError(words)
 
 
 @pytest.mark.parametrize(("words", "kind"), [(LOST, MachineError), (TAKEN, SpaceError)])
-def test_a_start_whose_gpu_fails_ends_the_benchmark_with_that(tmp_path, monkeypatch, words, kind):
-    module = f"on_a_gpu_with_{kind.__name__}"  # the server of processes keeps what it imported
+def test_a_process_whose_gpu_fails_ends_the_benchmark_with_that_error(
+    tmp_path, monkeypatch, words, kind
+):
+    module = f"on_a_gpu_with_{kind.__name__}"  # the fork server caches its imports
     (tmp_path / f"{module}.py").write_text(f"def measure(n):\n    raise RuntimeError({words!r})")
     monkeypatch.syspath_prepend(tmp_path)
     measure = importlib.import_module(module).measure
@@ -90,17 +92,17 @@ def test_a_start_whose_gpu_fails_ends_the_benchmark_with_that(tmp_path, monkeypa
         measure_in_processes("a benchmark", 2, measure)
 
 
-def test_a_training_that_loses_its_gpu_keeps_its_checkpoint_and_goes_on(
+def test_a_run_that_loses_its_gpu_resumes_from_its_checkpoint(
     project: Path, monkeypatch, capsys, one_thread
 ):
-    """In the second of two epochs, three times; then it ends with the undisturbed run's bits."""
+    """It fails three times in epoch 2 of 2, and ends with the undisturbed run's bits."""
     write_data(project / "data", train=600, test=100)
     edit_params({"train.runs": {"whole": small_run(), "lost": small_run()}})
     monkeypatch.setattr(one_run, "LoadMonitor", EvenWatch)
     params, whole_step = load(Params), replicas.train_batch
     assert run(lambda: one_run.train_run("whole", params)) == 0
     for words, code in ((LOST, 4), (UNKNOWN, 4), (TAKEN, 8)):
-        steps = count(0 if words == LOST else 3)  # later ones begin where the first one ended
+        steps = count(0 if words == LOST else 3)  # later tries resume where the first ended
 
         def step(
             *given: object, words: str = words, steps: Iterator[int] = steps, **named: object
@@ -122,7 +124,7 @@ def test_a_training_that_loses_its_gpu_keeps_its_checkpoint_and_goes_on(
 
 
 def has_cuda_build(monkeypatch, words: str) -> None:
-    """As a build of torch for CUDA does that can use no GPU, for the reason that `words` give."""
+    """Make torch a CUDA build that can use no GPU and says `words`."""
 
     def fail() -> None:
         raise RuntimeError(words)
@@ -135,8 +137,10 @@ def has_cuda_build(monkeypatch, words: str) -> None:
 
 
 @pytest.mark.parametrize("counted", [0, 2], ids=["by the driver: none", "two"])
-def test_a_driver_that_torch_cannot_use_is_no_machine_without_gpus(monkeypatch, counted, recwarn):
-    """torch counts what the driver's library lists, or nothing, and merely warns."""
+def test_an_unusable_driver_is_an_error_and_not_a_machine_without_gpus(
+    monkeypatch, counted, recwarn
+):
+    """torch only warns, and counts the GPUs that the driver's library lists, or none."""
     has_cuda_build(monkeypatch, TOO_OLD)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: counted)
     for ask in (lambda: resolve(2, AUTO), lambda: for_ranks([1, 2], AUTO), hardware.facts):
@@ -151,7 +155,7 @@ def test_a_driver_that_torch_cannot_use_is_no_machine_without_gpus(monkeypatch, 
     assert TOO_OLD not in [str(each.message) for each in recwarn], "the error says it"
 
 
-def test_without_a_gpu_or_without_wanting_one_a_run_goes_on(monkeypatch, one_thread):
+def test_a_run_uses_the_cpu_if_there_is_no_gpu_or_none_is_wanted(monkeypatch, one_thread):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     for words in (NO_DRIVER, "No CUDA GPUs are available"):
         has_cuda_build(monkeypatch, words)

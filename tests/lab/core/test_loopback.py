@@ -1,4 +1,4 @@
-"""Libraries that listen are told to keep to the one interface that no other host reaches."""
+"""Libraries that listen on ports are restricted to the loopback interface."""
 
 import os
 import socket
@@ -20,13 +20,13 @@ TOLD = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
 
 @pytest.fixture
 def untold(monkeypatch):
-    """A process that was told nothing, or something else by its user."""
+    """Set both variables to a different interface, as a user might."""
     for name in TOLD:
         monkeypatch.setenv(name, "eth0")
     return monkeypatch
 
 
-def test_both_are_told_the_loopback_interface(untold):
+def test_both_libraries_use_the_loopback_interface(untold):
     stay_on_loopback()
     gloo, nccl = (os.environ[name] for name in TOLD)
     assert LOOPBACK in {address.address for address in psutil.net_if_addrs()[gloo]}
@@ -34,8 +34,8 @@ def test_both_are_told_the_loopback_interface(untold):
 
 
 @pytest.mark.parametrize("first_host", ["127.0.0.1", "localhost", socket.gethostname()])
-def test_ranks_are_told_before_they_meet_if_all_are_on_this_host(untold, first_host):
-    """A host that torchrun names by its own name may have others beside it."""
+def test_ranks_use_loopback_if_all_are_known_to_be_on_this_host(untold, first_host):
+    """If torchrun names the host by its hostname, ranks may be on other hosts as well."""
     listener = socket.create_server(("", 0))
     port = listener.getsockname()[1]
     store = TCPStore(
@@ -74,7 +74,7 @@ UP = "ip link set lo up && ip address del 127.0.0.1/8 dev lo && ip address add 1
     ],
     ids=["down", "down with its address", "up with another", "down when ranks meet"],
 )
-def test_an_address_that_does_not_answer_is_said_at_once(project, setup, call):
+def test_an_unreachable_loopback_address_is_reported_immediately(project, setup, call):
     program = f"import sys; from lab.core.process import run; {call}; sys.exit(run(meet))"
     # torch would try for minutes
     result = python("-c", program, through=in_namespaces(setup), timeout=60)

@@ -1,4 +1,4 @@
-"""Whatever lies where the lab writes stays: under its name if it is the lab's, else beside it."""
+"""The lab overwrites only its own files; a user's file is kept under a new name."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ WEIGHTS = Path("models/a.pt")
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder as the working directory."""
+    """Make an empty folder the working directory."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -26,9 +26,9 @@ def found() -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(WEIGHTS.parent.iterdir())}
 
 
-def test_the_labs_own_file_is_replaced_and_a_users_is_kept_beside_it():
+def test_the_labs_own_file_is_replaced_and_a_users_is_kept_under_a_new_name():
     put(WEIGHTS, b"one")
-    write_own(WEIGHTS, b"one")  # the same content is nobody else's
+    write_own(WEIGHTS, b"one")  # identical content is not a user's
     write_own(WEIGHTS, b"two")
     assert found() == {"a.pt": b"two"}
     for mine in (b"mine", b"mine again"):
@@ -37,8 +37,8 @@ def test_the_labs_own_file_is_replaced_and_a_users_is_kept_beside_it():
     assert found() == {"a.pt": b"three", "a.pt.1": b"mine", "a.pt.2": b"mine again"}
 
 
-def test_a_file_is_noted_before_it_is_written():
-    """As a kill between the two leaves them."""
+def test_a_file_is_recorded_before_it_is_written():
+    """A kill between the two must not make the lab's file look like a user's."""
     WEIGHTS.parent.write_bytes(b"no folder")
     with pytest.raises(Exception, match=r"models"):
         write_own(WEIGHTS, b"one")
@@ -48,7 +48,7 @@ def test_a_file_is_noted_before_it_is_written():
     assert found() == {"a.pt": b"two"}
 
 
-def test_a_folder_may_be_a_link_within_the_project_and_not_out_of_it(project, tmp_path_factory):
+def test_a_folder_may_be_a_link_within_the_project_but_not_out_of_it(project, tmp_path_factory):
     (project / "disk").mkdir()
     WEIGHTS.parent.symlink_to("disk")
     write_own(WEIGHTS, b"one")

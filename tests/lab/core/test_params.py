@@ -21,7 +21,7 @@ def write(path: Path, content: bytes) -> Path:
     return path
 
 
-def test_numbers_are_read_as_dvc_reads_them_with_crlf_and_a_byte_order_mark(tmp_path):
+def test_numbers_are_read_as_dvc_reads_them_despite_crlf_and_a_byte_order_mark(tmp_path):
     file = write(tmp_path / "p.yaml", b"\xef\xbb\xbflr: 1e-3\r\nbatch_size: 010\r\n")
     assert params.load(Small, file) == Small(lr=0.001, batch_size=10)
 
@@ -41,7 +41,7 @@ NO_PARAMS = [
 
 
 @pytest.mark.parametrize(("content", "complaint"), NO_PARAMS)
-def test_what_is_no_params_file_is_said_in_one_line(tmp_path, content, complaint):
+def test_each_mistake_in_a_params_file_is_reported_in_one_line(tmp_path, content, complaint):
     path = tmp_path / "p.yaml"
     if content is not None:
         write(path, content)
@@ -84,7 +84,7 @@ BAD: list[tuple[str, Any, str]] = [
 ]
 
 
-def test_a_bad_value_is_named_with_what_was_expected(project):
+def test_a_bad_value_is_reported_with_what_was_expected(project):
     good, models = Path("params.yaml").read_bytes(), list(params_models())
     for key, value, complaint in BAD:
         Path("params.yaml").write_bytes(good)
@@ -100,7 +100,7 @@ def test_a_bad_value_is_named_with_what_was_expected(project):
         assert all(len(line) < 250 for line in lines), (key, value)
 
 
-def test_a_missing_key_is_said(project):
+def test_a_missing_key_is_reported_once(project):
     edit_params({"train.defaults.lr": None}, delete=True)
     with pytest.raises(ParamsError) as error:
         params.load(TrainStage)
@@ -108,7 +108,7 @@ def test_a_missing_key_is_said(project):
     assert "train.defaults.lr: missing key" in line, "one mistake, though three runs lack it"
 
 
-def test_a_mistyped_default_is_one_mistake_and_a_runs_own_key_another(project):
+def test_a_mistyped_default_and_a_runs_mistyped_key_are_one_error_each(project):
     edit_params({"train.defaults.momentun": 0.9, "train.runs.lenet_2gpu.bach_size": 256})
     with pytest.raises(ParamsError) as error:
         params.load(TrainStage)

@@ -29,7 +29,7 @@ def test_exit_codes_are_the_documented_ones():
     assert {name: getattr(errors, name).exit_code for name in CODES} == CODES
 
 
-def test_success_is_0_and_leaves_no_error_file(project):
+def test_success_exits_with_0_and_leaves_no_error_file(project):
     assert run(lambda: None) == 0
     assert not ERROR_FILE.exists()
 
@@ -42,7 +42,7 @@ def test_success_is_0_and_leaves_no_error_file(project):
         (KeyboardInterrupt(), 130, "ERROR: interrupted; the same command resumes"),
     ],
 )
-def test_a_failure_is_one_line_and_its_code(project, capsys, error, code, line):
+def test_a_failure_is_one_line_and_an_exit_code(project, capsys, error, code, line):
     def main() -> None:
         raise error
 
@@ -72,7 +72,7 @@ def test_lab_debug_shows_the_traceback(project, monkeypatch):
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_command_runs_without_standard_streams(project, closed):
-    """And what it starts has them: the next file would get their number."""
+    """Its children do get streams; otherwise the next file they open would take their number."""
     program = """
 import pathlib, subprocess, sys
 from lab.core.process import run
@@ -89,7 +89,7 @@ sys.exit(run(main))
     assert (project / "done").exists()
 
 
-def test_too_many_open_files_are_a_line_that_names_the_limit(project):
+def test_too_many_open_files_are_reported_in_a_line_that_names_the_limit(project):
     program = """
 import os, sys
 from lab.core.process import run
@@ -115,7 +115,7 @@ sys.exit(run(main))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_is_one_line_and_its_exit_code(project, number):
+def test_a_signal_gives_one_line_and_its_exit_code(project, number):
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", SLEEPS]
     with subprocess.Popen(
@@ -145,8 +145,8 @@ sys.exit(run(main))
 """
 
 
-def test_a_signal_during_a_fork_is_heard(project):
-    """Python ignores what is raised in a fork's callbacks, as logging's and torch's are."""
+def test_a_signal_during_a_fork_is_handled(project):
+    """Python ignores exceptions raised in fork callbacks, such as those of logging and torch."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", FORKS]
     ended = subprocess.run(
@@ -196,7 +196,7 @@ sys.exit(run(main))
     ("second", "code", "said"),
     [(signal.SIGHUP, 143, "ended\n"), (signal.SIGINT, -2, ""), (signal.SIGTERM, -15, "")],
 )
-def test_a_second_signal_cuts_the_ending_short_and_a_hang_up_does_not(project, second, code, said):
+def test_a_second_signal_cuts_the_cleanup_short_but_a_hang_up_does_not(project, second, code, said):
     """A terminal that closes sends SIGHUP, as does Linux when the session's leader has ended."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", ENDS_SLOWLY]
@@ -211,7 +211,7 @@ def test_a_second_signal_cuts_the_ending_short_and_a_hang_up_does_not(project, s
 
 @pytest.mark.parametrize("shell", [[], ["sh", "-c"], ["bash", "-c"]])
 def test_a_stage_ends_with_the_process_that_started_it(project, shell):
-    """DVC starts a stage by a shell, which may stay in between."""
+    """DVC starts a stage through a shell, which may stay in between."""
     (project / "stage.py").write_text(SLEEPS)
     words = [sys.executable, "stage.py"]
     command = [*shell, shlex.join(words) + "; true"] if shell else words
@@ -228,7 +228,7 @@ def test_a_stage_ends_with_the_process_that_started_it(project, shell):
     assert not outlived(started)
 
 
-def test_a_stage_keeps_how_long_it_takes_with_its_imports(project):
+def test_a_stage_records_its_duration_including_imports(project):
     program = """
 import sys, time
 from lab.core.process import run
@@ -239,4 +239,4 @@ sys.exit(run(lambda: None))
     before = time.monotonic()
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
     [kept] = read_times(OWN).seconds["bench_async"].values()
-    assert 0.2 < kept < time.monotonic() - before + 0.1  # kept to a tenth of a second
+    assert 0.2 < kept < time.monotonic() - before + 0.1  # recorded in tenths of a second

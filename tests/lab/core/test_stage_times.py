@@ -22,7 +22,7 @@ def usual(stage=STAGE):
 
 
 @pytest.mark.parametrize("key", [f"{STAGE}.book_size", "bench.starts"])
-def test_own_times_of_the_same_params_count_before_the_committed_runs(project, capsys, key):
+def test_own_times_with_the_same_params_take_precedence_over_committed_times(project, capsys, key):
     write_times(COMMITTED, Times({STAGE: {digest(STAGE, read_yaml(PARAMS_FILE)): 40.0}}))
     assert usual() == 40.0
     remember(STAGE, 20.04)
@@ -38,7 +38,7 @@ def test_own_times_of_the_same_params_count_before_the_committed_runs(project, c
     assert capsys.readouterr().err == "# bench_async, about 20 s\n"
 
 
-def test_a_run_says_where_it_is_and_how_long_what_is_left_takes(project, monkeypatch, capsys):
+def test_a_run_announces_its_position_and_the_remaining_time(project, monkeypatch, capsys):
     monkeypatch.setenv(PLAN, f"probe {STAGE} bench_input fetch")
     for stage, seconds in {"probe": 1.0, STAGE: 90.0, "bench_input": 30.0}.items():
         remember(stage, seconds)
@@ -52,7 +52,7 @@ def test_a_run_says_where_it_is_and_how_long_what_is_left_takes(project, monkeyp
     ]
 
 
-def test_the_committed_runs_times_are_scaled_by_the_fixed_work_and_by_stages_timed_here(project):
+def test_committed_times_are_scaled_by_the_fixed_work_and_by_stages_timed_here(project):
     keys = {name: digest(name, read_yaml(PARAMS_FILE)) for name in (STAGE, "bench_input", "fetch")}
     write_times(COMMITTED, Times({name: {key: 40.0} for name, key in keys.items()}, work_s=1.0))
     assert usual() == 40.0, "nothing is known of this machine"
@@ -64,6 +64,6 @@ def test_the_committed_runs_times_are_scaled_by_the_fixed_work_and_by_stages_tim
     assert 110.0 < usual() < 160.0, "more sure with each stage"
 
 
-def test_a_stage_of_seconds_says_little_of_the_machine():
+def test_a_short_stage_says_little_about_the_machine():
     here, there = (Times({"probe": {"0": s}}, work_s=1.0) for s in (0.4, 0.1))
     assert here.times_as_long_as(there) == pytest.approx(1.0, abs=0.01)

@@ -9,7 +9,7 @@ from tests.helpers import write_data
 TRAIN_LABELS = "FashionMNIST/raw/train-labels-idx1-ubyte"
 
 
-def test_reading_gives_what_torchvision_reads(tmp_path):
+def test_our_reader_agrees_with_torchvisions(tmp_path):
     write_data(tmp_path)
     for half in ("train", "t10k"):
         ours = datasets.read_fashion_mnist(half, tmp_path)
@@ -19,7 +19,7 @@ def test_reading_gives_what_torchvision_reads(tmp_path):
         assert theirs.classes == list(datasets.CLASSES)
 
 
-def test_no_data_yet_is_said(tmp_path):
+def test_missing_data_are_reported_with_the_command_that_fetches_them(tmp_path):
     with pytest.raises(DataError, match="dvc repro fetch"):
         datasets.read_fashion_mnist("train", tmp_path)
 
@@ -49,7 +49,7 @@ def test_a_class_without_an_image_is_a_warning(tmp_path, caplog):
 
 
 @pytest.mark.parametrize("text", [b"1 2 3\n1 2\n", b"1 2 x\n", b"\xff"])
-def test_a_table_that_is_none_is_said(tmp_path, text):
+def test_a_malformed_table_is_reported_with_its_fix(tmp_path, text):
     write_data(tmp_path)
     (tmp_path / datasets.AIRFOIL_FILE).write_bytes(text)
     with pytest.raises(DataError, match=r"airfoil_self_noise.dat: .*; `rm .*_noise.dat "):
@@ -59,13 +59,13 @@ def test_a_table_that_is_none_is_said(tmp_path, text):
 @pytest.mark.parametrize(
     ("origin", "name"), [("original", "fashion-mnist"), ("synthetic", "synthetic")]
 )
-def test_results_are_named_after_what_they_are_made_from(tmp_path, origin, name):
+def test_results_are_named_after_their_data(tmp_path, origin, name):
     write_data(tmp_path, origin=origin)
     assert datasets.dataset_name(tmp_path) == name
 
 
 @pytest.mark.parametrize("record", ["{}", "[]", "", '{"fashion_mnist', '{"fashion_mnist": "?"}'])
-def test_a_damaged_record_is_said_with_its_cure(tmp_path, record):
+def test_a_damaged_record_is_reported_with_its_fix(tmp_path, record):
     write_data(tmp_path)
     (tmp_path / datasets.SOURCE_FILE).write_text(record)
     with pytest.raises(DataError, match=r"source.json: damaged .*; `rm .*source.json "):

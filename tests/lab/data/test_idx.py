@@ -30,8 +30,8 @@ def test_encode_writes_the_published_layout():
         (b"", "too few"),
         (GOOD[:10], "too few"),
         (b"\0\0\x0d" + GOOD[3:], "magic"),  # floats
-        (b"\x1f\x8b" + GOOD[2:], "magic"),  # still packed
-        (GOOD[:3] + b"\x01" + GOOD[4:], "magic"),  # another number of dimensions
+        (b"\x1f\x8b" + GOOD[2:], "magic"),  # still compressed
+        (GOOD[:3] + b"\x01" + GOOD[4:], "magic"),  # a different number of dimensions
         (GOOD[:-1], "promises"),
         (GOOD + b"\0", "promises"),
         (GOOD[:4] + struct.pack(">I", 0) + GOOD[8:], "promises"),

@@ -1,4 +1,4 @@
-"""Images as tensors: scaled, shrunk, shuffled, varied, and drawn where there are none."""
+"""Images as tensors: scaled, shrunk, shuffled, augmented, and synthetic."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from lab.data.order import batches
 from lab.nets.models import to_float
 
 
-def test_scaling_is_torchvisions_to_tensor():
+def test_scaling_matches_torchvisions_to_tensor():
     from lab.machine.torchvision_import import torchvision
 
     images = torch.arange(2 * 784).remainder(256).to(torch.uint8).reshape(2, 28, 28)
@@ -19,7 +19,7 @@ def test_scaling_is_torchvisions_to_tensor():
     assert torch.equal(to_float(images), torch.stack(expected))
 
 
-def test_images_are_channels_last_so_that_convolutions_are():
+def test_images_are_channels_last_and_so_are_their_convolutions():
     X = to_float(torch.zeros(2, 28, 28, dtype=torch.uint8))
     assert X.stride() == (784, 1, 28, 1)
     h = torch.conv2d(X, torch.zeros(20, 1, 3, 3))
@@ -35,7 +35,7 @@ def test_shrinking_takes_means_of_pixels():
     assert shrink(X, 14)[1, 0, 2, 4].item() == pytest.approx(block.item(), rel=1e-6)
 
 
-def test_an_epoch_shows_each_image_once_and_leaves_the_remainder():
+def test_an_epoch_shows_each_image_at_most_once_and_drops_the_remainder():
     endless = batches(10, 4, torch.Generator().manual_seed(0))
     first, second = ([next(endless) for _ in range(2)] for _ in range(2))
     for epoch in (first, second):
@@ -51,12 +51,12 @@ def draw(how, seed=0, images=IMAGES):
     return varied(images, how, torch.Generator().manual_seed(seed))
 
 
-def test_none_leaves_the_very_images():
+def test_none_returns_the_same_tensor():
     assert draw("none") is IMAGES
 
 
-def test_shifts_are_whole_pixels_in_all_directions_and_black_moves_in():
-    """Pixels are never 0, so that the black border tells how far an image was moved."""
+def test_shifts_are_whole_pixels_in_all_directions_and_fill_with_black():
+    """Pixels are never 0, so the black border shows how far an image was moved."""
     found = draw("shift")
     assert (found.shape, found.dtype) == (IMAGES.shape, torch.uint8)
     moves = set()
@@ -71,12 +71,12 @@ def test_shifts_are_whole_pixels_in_all_directions_and_black_moves_in():
     assert len(moves) == (2 * MOST_PIXELS + 1) ** 2
 
 
-def test_the_same_draws_give_the_same_variants_and_others_do_not():
+def test_the_same_seed_gives_the_same_variants_and_a_different_one_does_not():
     assert torch.equal(draw("shift", seed=1), draw("shift", seed=1))
     assert not torch.equal(draw("shift", seed=1), draw("shift", seed=2))
 
 
-def test_images_have_fashion_mnists_format_and_even_classes():
+def test_synthetic_images_have_fashion_mnists_format_and_balanced_classes():
     images, labels = synthetic.fashion(1003, seed=0)
     assert images.shape == (1003, 28, 28)
     assert images.dtype == labels.dtype == np.uint8
@@ -85,8 +85,8 @@ def test_images_have_fashion_mnists_format_and_even_classes():
     assert images.max() == 255
 
 
-def test_the_classes_can_be_learned_but_not_at_a_glance():
-    """A nearest-class-mean rule does far better than chance and far worse than perfectly."""
+def test_the_classes_can_be_learned_but_not_trivially():
+    """A nearest-class-mean classifier is far better than chance and far from perfect."""
     images, labels = synthetic.fashion(2000, seed=3)
     test_images, test_labels = synthetic.fashion(1000, seed=4)
     means = np.stack([images[labels == c].mean(0).ravel() for c in range(10)])
@@ -95,7 +95,7 @@ def test_the_classes_can_be_learned_but_not_at_a_glance():
     assert 0.4 < accuracy < 0.95
 
 
-def test_the_airfoil_look_alike_has_a_signal_and_noise():
+def test_the_synthetic_airfoil_data_have_a_signal_and_noise():
     table = synthetic.airfoil(seed=0)
     assert table.shape == (1503, 6)
     X = np.column_stack([np.ones(1503), table[:, :5]])

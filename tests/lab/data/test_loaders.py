@@ -17,7 +17,7 @@ def forty(project):
     return Subset(book_images(), range(40))
 
 
-def test_a_loader_gives_each_image_once_scaled_and_shuffled_anew(forty):
+def test_a_loader_gives_each_image_once_scaled_and_reshuffles_each_epoch(forty):
     batches = loader(forty, 16, 0)
     first, second = (list(batches) for _ in range(2))
     assert [len(y) for _, y in first] == [16, 16, 8]
@@ -44,7 +44,7 @@ time.sleep(60)
 
 @pytest.mark.slow
 def test_workers_end_after_their_process_is_killed_and_print_nothing():
-    """As at Ctrl-C: it is killed, and what removed the folder of its sockets has ended before."""
+    """As at Ctrl-C: the process is killed after the folder of its sockets was removed."""
     words = [sys.executable, "-c", INTERRUPTED]
     with subprocess.Popen(
         words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -74,7 +74,7 @@ time.sleep(60)
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="there workers are not forked")
-def test_workers_that_begin_after_their_process_was_killed_end_as_well():
+def test_workers_that_start_after_their_process_was_killed_end_as_well():
     words = [sys.executable, "-c", LATE]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE) as process:
         assert process.stdout

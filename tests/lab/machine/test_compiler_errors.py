@@ -1,4 +1,4 @@
-"""What ends a run whose net cannot be compiled: one line of the cause."""
+"""A run whose net cannot be compiled ends with a one-line error."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.helpers import edit_params, errors, run_stage, small_run, write_data
 @pytest.mark.slow
 @pytest.mark.skipif(bool(missing_compiler()), reason=missing_compiler())
 @pytest.mark.parametrize("strategy", ["replicas", "ddp"])
-def test_a_cache_that_cannot_be_made_is_named_with_its_variable(project, strategy):
+def test_a_cache_that_cannot_be_created_is_reported_with_its_variable(project, strategy):
     write_data(project / "data", train=64, test=16)
     small = small_run(
         compile="default", train_images=64, test_images=16, batch_size=32, strategy=strategy
@@ -24,6 +24,6 @@ def test_a_cache_that_cannot_be_made_is_named_with_its_variable(project, strateg
     assert not (project / "models").exists()
 
 
-def test_other_errors_stay_as_they_are():
+def test_other_errors_pass_through_unchanged():
     with pytest.raises(RuntimeError, match="of its own"), compiler_errors():
         raise RuntimeError("of its own")

@@ -20,7 +20,7 @@ def keep_threads():
     ("num_devices", "cores", "threads"),
     [(1, 1, 1), (1, 2, 1), (2, 2, 1), (1, 8, 4), (2, 8, 4), (4, 8, 2), (3, 8, 2), (8, 2, 1)],
 )
-def test_one_device_gets_what_each_of_two_gets(num_devices, cores, threads):
+def test_one_device_gets_as_many_threads_as_each_of_two(num_devices, cores, threads):
     assert threads_per_device(num_devices, "auto", cores) == threads
     assert threads_per_device(num_devices, 3, cores) == 3, "as asked"
 
@@ -36,7 +36,7 @@ def test_one_device_gets_what_each_of_two_gets(num_devices, cores, threads):
         (8, 2, "cuda", ["cuda:0", "cuda:1"]),
     ],
 )
-def test_gpus_where_there_are_enough(monkeypatch, found, asked, kind, names):
+def test_devices_are_gpus_if_any_and_shared_if_too_few(monkeypatch, found, asked, kind, names):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: found)
     got = resolve(asked, AUTO)
     assert (got.kind, [str(device) for device in got.devices]) == (kind, names)
@@ -54,7 +54,7 @@ def test_ranks_share_no_gpu(monkeypatch, found, kind, count):
     )
 
 
-def test_torch_gets_its_threads(monkeypatch):
+def test_resolving_devices_sets_torchs_threads(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     assert resolve(2, DeviceParams(cpu_threads=1)).threads == torch.get_num_threads() == 1
 
@@ -84,7 +84,7 @@ def test_quota_and_omp_threads_limit_the_cores(monkeypatch, cores, quota, omp_th
     ("precision", "convolutions", "products"),
     [("default", True, False), ("tf32", True, True), ("fp32", False, False)],
 )
-def test_tf32_is_where_a_precision_has_it(precision, convolutions, products):
+def test_tf32_is_allowed_where_the_precision_says_so(precision, convolutions, products):
     allow_tf32(precision)
     assert torch.backends.cudnn.allow_tf32 == convolutions
     assert torch.backends.cuda.matmul.allow_tf32 == products
@@ -93,7 +93,7 @@ def test_tf32_is_where_a_precision_has_it(precision, convolutions, products):
 @pytest.mark.parametrize(
     ("flags", "expected"), [("avx512f avx512_bf16", "bf16"), ("avx2 avx512f", "fp32")]
 )
-def test_bf16_if_fast_needs_its_instructions(monkeypatch, tmp_path, flags, expected):
+def test_bf16_if_fast_needs_the_cpus_bf16_instructions(monkeypatch, tmp_path, flags, expected):
     (tmp_path / "cpuinfo").write_text(f"model name : X\nflags : fpu {flags} sse\n")
     monkeypatch.setattr(torch_build, "CPUINFO", tmp_path / "cpuinfo")
     cpu = torch.device("cpu")

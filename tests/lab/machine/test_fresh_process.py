@@ -1,4 +1,4 @@
-"""Fresh processes: forked from a server that has imported, and ended with their launcher."""
+"""Fresh processes: forked from a server that has imported already; they end with the launcher."""
 
 import gc
 import importlib
@@ -30,10 +30,10 @@ def echo(link):
         link.send(link.recv())
 
 
-def test_each_answer_is_of_a_process_of_its_own_in_the_launchers_place(
+def test_each_call_runs_in_its_own_process_with_the_launchers_folder_and_environment(
     tmp_path, monkeypatch, capfd
 ):
-    """Whatever the server's place and environment were when it started."""
+    """The server's own may differ: it started earlier."""
     call_in_subprocess("one before", place_and, "SOME_VARIABLE")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOME_VARIABLE", "3")
@@ -44,9 +44,9 @@ def test_each_answer_is_of_a_process_of_its_own_in_the_launchers_place(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there processes are not forked")
-def test_the_server_has_imported_what_a_process_needs_also_a_later_one(tmp_path, monkeypatch):
+def test_the_server_imports_what_each_process_needs_even_a_later_one(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")  # the server's
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")  # for the server
     for name in ("earlier", "later"):
         (tmp_path / f"{name}.py").write_text(
             "import os\nIMPORTED_BY = os.getpid()\n"
@@ -71,7 +71,7 @@ sys.exit(run(main))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there processes are not forked")
-def test_what_a_program_has_imported_its_processes_have(tmp_path):
+def test_processes_inherit_the_programs_imports(tmp_path):
     (tmp_path / "counted.py").write_text(
         "import os\nprint('imported', flush=True)\ndef work():\n    return os.getpid()\n"
     )
@@ -110,8 +110,8 @@ if "forkserver" in " ".join(sys.orig_argv):
 """
 
 
-def test_a_server_that_imports_is_deaf_to_ctrl_c(tmp_path):
-    """A terminal sends it to all processes; the launcher alone says so."""
+def test_a_server_that_is_importing_ignores_ctrl_c(tmp_path):
+    """A terminal sends SIGINT to all processes; only the launcher reports it."""
     (tmp_path / "slow.py").write_text(SLOW_IN_THE_SERVER)
     with subprocess.Popen(
         [sys.executable, "-c", IMPORTS_SLOWLY],
@@ -149,8 +149,8 @@ if __name__ == "__main__":
 """
 
 
-def test_a_process_that_is_killed_leaves_no_lock_behind(tmp_path):
-    """Of which Python would warn when its server ends."""
+def test_a_killed_process_leaves_no_lock_behind(tmp_path):
+    """Otherwise Python would warn about the leaked lock when the server ends."""
     (tmp_path / "keeps_a_lock.py").write_text(KEEPS_A_LOCK)
     environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
     words = [sys.executable, "-m", "keeps_a_lock"]
@@ -165,8 +165,8 @@ run(lambda: call_in_subprocess("the third", int, "no number"))
 """
 
 
-def test_a_process_that_ends_without_an_answer_is_named_below_its_own_words(project):
-    """In a program of its own: the server here has the standard error of an earlier test."""
+def test_a_process_that_ends_without_an_answer_is_named_after_its_own_error(project):
+    """Runs as a separate program: the server here has the standard error of an earlier test."""
     command = [sys.executable, "-c", FAILS]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     found = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
@@ -176,8 +176,8 @@ def test_a_process_that_ends_without_an_answer_is_named_below_its_own_words(proj
     assert not found.stdout
 
 
-def test_a_process_that_is_killed_is_named_whether_it_should_hear_or_say_something():
-    """And nothing is left for later that Python 3.13 would complain of."""
+def test_a_killed_process_is_named_on_both_send_and_receive():
+    """It also leaves nothing that Python 3.13 would complain about later."""
     with fresh_process("echo", echo) as process:
         process.process.kill()
         process.process.join()
@@ -195,14 +195,14 @@ def load_and_lose_a_worker():
     return sum(1 for _ in batches)
 
 
-def test_a_process_whose_loader_loses_a_worker_says_which_and_what_to_do(project):
+def test_a_lost_loader_worker_is_reported_with_what_to_do(project):
     write_data(project / "data", train=70, test=10)
     with pytest.raises(DistributedError, match=r"^a data loader's worker died \(.*; free"):
         call_in_subprocess("a loader", load_and_lose_a_worker)
 
 
 class ToldTwiceError(ConnectionResetError):
-    """A lost worker's, of whose end torch's handler tells when this is put into words."""
+    """A lost worker's error; formatting it triggers torch's handler for the same loss."""
 
     def __str__(self):
         signal.raise_signal(signal.SIGCHLD)
@@ -217,7 +217,7 @@ def hear_of_a_lost_worker_twice():
     raise ToldTwiceError("reset by peer")
 
 
-def test_a_lost_worker_of_which_a_process_hears_twice_is_told_once():
+def test_a_lost_worker_that_is_noticed_twice_is_reported_once():
     with pytest.raises(DistributedError, match=r"^a data loader's worker died \(reset by peer\)"):
         call_in_subprocess("a loader", hear_of_a_lost_worker_twice)
 
@@ -241,7 +241,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def loading(project):
-    """A command that loads images by workers of a fresh process, and its environment."""
+    """Return a command that loads images with a fresh process's workers, and its environment."""
     write_data(project / "data", train=120, test=10)
     (project / "loading.py").write_text(LOADS)
     command = [sys.executable, "-m", "loading"]
@@ -249,7 +249,7 @@ def loading(project):
 
 
 @pytest.mark.slow
-def test_a_folder_too_long_for_sockets_is_no_obstacle(project, loading):
+def test_a_temporary_folder_too_long_for_sockets_does_no_harm(project, loading):
     _, environment = loading
     folder = project / ("x" * 100)
     folder.mkdir()
@@ -260,8 +260,8 @@ def test_a_folder_too_long_for_sockets_is_no_obstacle(project, loading):
 
 @pytest.mark.slow
 @needs_namespaces
-def test_full_shared_memory_is_named(loading):
-    """It is too small for a batch."""
+def test_full_shared_memory_is_reported(loading):
+    """Here /dev/shm is too small for a batch."""
     command, environment = loading
     small = "mount -t tmpfs -o size=200k none /dev/shm"
     result = subprocess.run(
@@ -289,7 +289,7 @@ sys.exit({call})
 @pytest.mark.skipif(sys.platform != "linux", reason="there processes are not forked")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize("call", ["main()", "run(main)"])  # with a server started, or forked
-def test_neither_process_nor_server_outlives_a_launcher_that_is_killed(number, call):
+def test_neither_process_nor_server_outlives_a_killed_launcher(number, call):
     program = LAUNCHER.format(call=call)
     with subprocess.Popen(
         [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE
@@ -297,6 +297,6 @@ def test_neither_process_nor_server_outlives_a_launcher_that_is_killed(number, c
         launcher.stdout.readline()
         while len(below := psutil.Process(launcher.pid).children(recursive=True)) < 3:
             assert launcher.poll() is None
-            time.sleep(0.02)  # the server, its process, and the tracker of multiprocessing's
+            time.sleep(0.02)  # the server, its process, and multiprocessing's resource tracker
         launcher.send_signal(number)
     assert not outlived(below)

@@ -17,8 +17,8 @@ def test_two_probes_in_two_processes_give_the_same_bytes(tmp_path):
 
 
 @pytest.mark.parametrize("asked", [None, "default"])
-def test_torch_says_the_same_of_the_processor_and_of_itself(monkeypatch, asked):
-    """What is found without importing torch, against torch itself in a process of its own."""
+def test_facts_found_without_torch_agree_with_torch(monkeypatch, asked):
+    """A separate process finds them before it imports torch."""
     program = (
         "import json; from lab.machine import torch_build as found;"
         " ours = [found.cpu_capability(), found.build()['__version__'], found.build()['cuda']];"
@@ -36,7 +36,7 @@ def test_torch_says_the_same_of_the_processor_and_of_itself(monkeypatch, asked):
 
 
 @pytest.mark.parametrize("name", torch_build.LIMITS)
-def test_a_limit_on_a_librarys_instructions_is_a_fact_of_the_machine(monkeypatch, name):
+def test_a_limit_on_a_librarys_instructions_is_recorded_with_the_machine(monkeypatch, name):
     for each in torch_build.LIMITS:
         monkeypatch.delenv(each, raising=False)
     free = hardware.facts()
@@ -57,8 +57,8 @@ def test_a_limit_on_a_librarys_instructions_is_a_fact_of_the_machine(monkeypatch
         ("avx2 fma avx512f avx512vl avx512bw avx512dq", "AVX512"),
     ],
 )
-def test_other_processors(monkeypatch, tmp_path, flags, instructions):
-    """As ATen's source has it (compute_cpu_capability)."""
+def test_instructions_follow_from_a_processors_flags(monkeypatch, tmp_path, flags, instructions):
+    """Expected values follow ATen's source (compute_cpu_capability)."""
     (tmp_path / "cpuinfo").write_text(f"model name\t: A  CPU\nflags\t\t: {flags}\n")
     monkeypatch.setattr(torch_build, "CPUINFO", tmp_path / "cpuinfo")
     monkeypatch.setattr(torch_build.platform, "machine", lambda: "x86_64")
@@ -67,7 +67,7 @@ def test_other_processors(monkeypatch, tmp_path, flags, instructions):
     assert torch_build.cpu_model() == "A CPU"
 
 
-def test_a_clock_that_would_date_results_before_the_rules_is_said(monkeypatch):
+def test_a_clock_that_would_date_results_before_the_rules_is_an_error(monkeypatch):
     class In1970(date):
         @classmethod
         def today(cls):

@@ -1,4 +1,4 @@
-"""Quotas and throttling as cgroups tell them, by files of our own; affinity by a real process."""
+"""Quotas and throttling from made-up cgroup files; affinity from a real process."""
 
 from pathlib import Path
 
@@ -26,12 +26,12 @@ def cgroup(folder: Path, cpu_max: str = "", cpu_stat: str = "") -> Path:
         ("5 0\n", float("inf")),
     ],
 )
-def test_a_quota_is_its_share_of_a_period(tmp_path, cpu_max, cores):
+def test_a_quota_is_a_share_of_its_period(tmp_path, cpu_max, cores):
     assert quota_cores([cgroup(tmp_path, cpu_max)]) == cores
 
 
-def test_the_least_quota_of_the_cgroup_and_those_above_it_counts(tmp_path):
-    """As systemd sets it for a user's session, or a container for itself."""
+def test_the_smallest_quota_of_a_cgroup_and_its_ancestors_counts(tmp_path):
+    """systemd sets one for a user's session, a container one for itself."""
     own = tmp_path / "own"
     own.write_text("12:memory:/elsewhere\n0::/user.slice/session.scope\n")
     inner = cgroup(tmp_path / "user.slice" / "session.scope", "max 100000")
@@ -48,11 +48,11 @@ def test_the_least_quota_of_the_cgroup_and_those_above_it_counts(tmp_path):
     [
         ("cpu", "1:cpu:/"),
         ("cpu,cpuacct", "4:cpu,cpuacct:/"),
-        ("cpu", "4:cpuacct,cpu:/"),  # by a link of that name
+        ("cpu", "4:cpuacct,cpu:/"),  # through a link of that name
     ],
 )
-def test_version_1_has_a_quota_of_its_own(tmp_path, mounted, line):
-    """The tree as such a machine has it, version 2 without controllers beside it."""
+def test_cgroups_of_version_1_have_their_own_quota_files(tmp_path, mounted, line):
+    """The tree of such a machine, along with a version 2 without controllers."""
     own = tmp_path / "own"
     own.write_text(f"9:name=systemd:/\n8:cpuset:/\n4:memory:/job\n{line}batch/job\n0::/\n")
     top = tmp_path / mounted
@@ -78,7 +78,7 @@ def cgroup_of_version_1(folder: Path, quota_us: int, throttled_ns: int = 0) -> P
 @pytest.mark.parametrize(
     ("name", "line"), [("memory.max", "0::/job"), ("memory.limit_in_bytes", "4:memory:/job")]
 )
-def test_the_least_memory_of_machine_and_cgroups_is_there(tmp_path, name, line):
+def test_the_smallest_memory_limit_of_machine_and_cgroups_counts(tmp_path, name, line):
     own, top = tmp_path / "own", tmp_path / ("memory" if ":memory" in line else ".")
     own.write_text(f"1:cpu:/other\n{line}\n")
     (top / "job").mkdir(parents=True)
@@ -95,7 +95,7 @@ def test_without_cgroups_there_is_no_quota(tmp_path):
     assert throttled_seconds([tmp_path]) == 0
 
 
-def test_the_time_that_quotas_took_is_summed_over_cgroups(tmp_path):
+def test_throttled_time_is_summed_over_cgroups(tmp_path):
     counts = "usage_usec 9\nnr_periods 30\nnr_throttled 20\nthrottled_usec 1500000\n"
     folders = [cgroup(tmp_path / name, cpu_stat=counts) for name in "ab"]
     assert throttled_seconds(folders) == 3
@@ -103,15 +103,15 @@ def test_the_time_that_quotas_took_is_summed_over_cgroups(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(psutil.Process, "cpu_affinity"), reason="no affinity here")
-def test_a_process_that_is_held_to_a_core_may_use_one():
+def test_a_process_pinned_to_a_core_may_use_one():
     hold = "import psutil; me = psutil.Process(); me.cpu_affinity(me.cpu_affinity()[:1]);"
     ask = "from lab.machine.limits import allowed_cores; print(len(allowed_cores()))"
     assert python("-c", hold + ask).stdout == "1\n"
 
 
 @pytest.mark.slow
-def test_a_binding_in_the_environment_takes_no_core_and_no_thread():
-    """As modules of clusters set them: torch pins itself by these when it is imported."""
+def test_an_openmp_binding_in_the_environment_costs_no_core_and_no_thread():
+    """Clusters' modules set these variables; torch would pin itself by them on import."""
     program = (
         "import os; from lab.machine.limits import usable_cores; cores = usable_cores();"
         "import torch; torch.set_num_threads(2); before = len(os.listdir('/proc/self/task'));"

@@ -28,8 +28,8 @@ def test_views_move_nothing():
     ("name", "params", "forward", "training"),
     [("lenet", 129_068, 4.50e6, 13.26e6), ("resnet18", 11_175_818, 0.912e9, 2.734e9)],
 )
-def test_the_notes_networks(name, params, forward, training):
-    """FLOP for each image; counting changes nothing in the network."""
+def test_the_notes_networks_have_known_costs(name, params, forward, training):
+    """FLOP are per image; counting changes nothing in the network."""
     net = MODELS[name](torch.Generator()).train()
     before = {name: p.clone() for name, p in net.named_parameters()}
     cost = forward_cost(net, (3, 1, 28, 28))

@@ -8,7 +8,7 @@ from lab.nets.models import MODELS, UInt8Input, lenet_of_layers, receptive_size,
 
 @pytest.fixture(scope="module")
 def nets() -> dict[str, nn.Module]:
-    """Each network of one seed; no test changes them."""
+    """Build each network from one seed; tests must not change them."""
     return {name: make(torch.Generator().manual_seed(3)).eval() for name, make in MODELS.items()}
 
 
@@ -21,7 +21,7 @@ def test_bytes_become_floats_in_0_to_1():
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_seed_alone_fixes_every_weight(nets, name):
+def test_the_seed_determines_every_weight(nets, name):
     first = nets[name].state_dict()
     torch.manual_seed(77)
     again, other = (MODELS[name](torch.Generator().manual_seed(n)).state_dict() for n in (3, 4))
@@ -30,8 +30,8 @@ def test_seed_alone_fixes_every_weight(nets, name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_logits_depend_on_the_seen_pixels_alone(nets, name):
-    """By the gradient of all logits with respect to the whole images."""
+def test_logits_depend_on_the_seen_pixels_only(nets, name):
+    """Checked by the gradient of all logits with respect to the whole images."""
     X = torch.rand(8, 1, 28, 28, requires_grad=True)
     logits = nets[name](X)
     assert logits.shape == (8, 10)
@@ -41,7 +41,7 @@ def test_logits_depend_on_the_seen_pixels_alone(nets, name):
 
 
 def test_lenet_learns_the_same_from_the_seen_pixels():
-    """From bytes, of which the engine leaves some out, and from whole images, as the notes do."""
+    """The engine crops the bytes to the seen pixels; the notes use whole images."""
     net = MODELS["lenet_he"](torch.Generator().manual_seed(0))
     images = torch.randint(0, 256, (8, 28, 28), dtype=torch.uint8)
     expected = net(to_float(images))
@@ -56,12 +56,12 @@ def test_lenet_learns_the_same_from_the_seen_pixels():
 
 
 def replica(net: nn.Module) -> nn.Module:
-    """What nn.DataParallel computes with: modules whose parameters are plain attributes."""
+    """Return the net as nn.DataParallel replicates it: its parameters are plain attributes."""
     copies = {module: module._replicate_for_data_parallel() for module in net.modules()}
     for module, copy in copies.items():
         for name, child in module.named_children():
             setattr(copy, name, copies[child])
-        for name, p in module._parameters.items():  # a bias that is None, too
+        for name, p in module._parameters.items():  # a bias may be None
             setattr(copy, name, None if p is None else p.detach().clone())
     assert list(copies[net].parameters()) == []
     return copies[net]
@@ -86,17 +86,17 @@ def params() -> list[torch.Tensor]:
     return lenet.lenet_params(torch.Generator().manual_seed(3))
 
 
-def test_lenet_is_the_network_of_torchs_layers(params):
+def test_lenet_matches_the_network_of_torchs_layers(params):
     oracle = lenet_of_layers()
     with torch.no_grad():
         for target, source in zip(oracle.parameters(), params, strict=True):
-            source *= 10  # so that the outputs are not all about zero
+            source *= 10  # so that the outputs are not all close to zero
             target.copy_(source.T if source.dim() == 2 else source)
     X = torch.rand(5, 1, 28, 28)
     torch.testing.assert_close(lenet.lenet(X, params), oracle(X))
 
 
-def test_lenet_starts_as_the_book_says(params):
+def test_lenet_is_initialized_as_in_the_book(params):
     assert sum(p.numel() for p in params) == 129_068
     for p in params:
         assert p.std() == pytest.approx(0.01, rel=0.2) if p.dim() > 1 else not p.any()

@@ -20,7 +20,7 @@ def test_resnet18_is_the_notes_variant():
     ("stem", "kernel", "sides"), [("small", 3, (28, 14, 7, 4)), ("original", 7, (7, 4, 2, 1))]
 )
 def test_flop_by_hand(stem, kernel, sides):
-    """Multiply-adds of an image count as two: the stem's, the blocks' of each side, the last."""
+    """A multiply-add counts as two: in the stem, the blocks of each size, the last layer."""
     channels = (64, 128, 256, 512)
     stem_side = 28 if stem == "small" else 14
     multiply_adds = stem_side**2 * kernel**2 * 64 + 512 * 10
@@ -34,7 +34,7 @@ def test_flop_by_hand(stem, kernel, sides):
 
 
 @pytest.mark.parametrize(("channels", "stride", "side"), [(4, 1, 7), (8, 1, 7), (8, 2, 4)])
-def test_block_without_its_convolutions_passes_its_input_on(channels, stride, side):
+def test_a_block_with_zero_convolutions_returns_its_shortcut(channels, stride, side):
     block = Residual(4, channels, stride).eval()
     torch.nn.init.zeros_(block.conv2.weight)
     torch.nn.init.zeros_(block.conv2.bias)

@@ -19,7 +19,7 @@ from lab.nets.step_parts import (
 
 
 def parts_of(net, X):
-    """Of a forward and a backward pass, by a clock that ticks once for each reading."""
+    """Return the parts of a forward and backward pass; the clock ticks once per reading."""
     ticks = count()
     with StepParts(16, lambda: float(next(ticks))) as seen:
         net(X).sum().backward()
@@ -27,7 +27,7 @@ def parts_of(net, X):
 
 
 def test_a_convolution_by_hand():
-    """20 channels fill 20 of 32 places, 50 fill 50 of 64; gradients of the inputs put those in."""
+    """20 channels fill 20 of 32 places, 50 fill 50 of 64; input gradients have the input's 20."""
     layer = nn.Conv2d(20, 50, 5, bias=False)
     X = torch.rand(3, 20, 12, 12, requires_grad=True)
     parts = parts_of(layer, X)
@@ -43,11 +43,11 @@ def test_a_convolution_by_hand():
 
 
 @pytest.mark.parametrize(("channels", "share"), [(16, 1), (17, 17 / 32), (1, 1 / 16), (0, 1)])
-def test_what_fills_a_vector(channels, share):
+def test_filled_is_the_used_share_of_vectors(channels, share):
     assert filled(channels, 16) == share
 
 
-def test_gradients_stay_those_of_the_step_and_flop_those_that_torch_counts():
+def test_gradients_are_unchanged_and_flop_match_torchs_count():
     params = [p.requires_grad_() for p in MODELS["lenet_he"](torch.Generator()).parameters()]
     X = torch.rand(2, 1, 26, 26)
     lenet(X, params).sum().backward()

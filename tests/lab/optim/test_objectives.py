@@ -12,7 +12,7 @@ EIGENVALUES = np.array([0.1, 2.0])
     ("function", "argmin", "minimum"),
     [(objectives.risk, 1.0904, -1.0467), (objectives.empirical_risk, 1.0170, -1.2085)],
 )
-def test_the_books_minima(function, argmin, minimum):
+def test_minima_match_the_book(function, argmin, minimum):
     best = objectives.minimise(function, 0.5, 1.5)
     assert best == pytest.approx(argmin, abs=5e-5)
     assert function(np.array(best)) == pytest.approx(minimum, abs=5e-5)
@@ -44,7 +44,7 @@ def test_gradient_of_the_quadratic_is_its_slope(x1, x2, angle):
     assert objectives.quadratic_gradient(x, EIGENVALUES, angle) == pytest.approx(slope, abs=1e-6)
 
 
-def test_turning_the_quadratic_keeps_its_eigenvalues():
+def test_rotating_the_quadratic_keeps_its_eigenvalues():
     hessian = [objectives.quadratic_gradient(e, EIGENVALUES, 0.7) for e in np.eye(2)]
     assert np.linalg.eigvalsh(hessian) == pytest.approx([0.2, 4.0])
 
@@ -59,7 +59,7 @@ def test_excess_is_the_loss_above_its_minimum():
     assert best == pytest.approx(np.linalg.lstsq(X, y, rcond=None)[0])
 
 
-def test_standardising_is_the_books():
+def test_standardising_matches_the_book():
     table = np.random.default_rng(0).normal(3, 5, (1503, 6))
     X, y = objectives.standardise(table)
     assert X.shape == (1500, 6)

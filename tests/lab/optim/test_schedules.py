@@ -38,7 +38,7 @@ CYCLE = one_cycle(0.3, 0.01, 20, 6)
         (CYCLE, 20, 0.01),
     ],
 )
-def test_closed_forms(schedule, at, rate):
+def test_schedules_match_their_closed_forms(schedule, at, rate):
     assert schedule(at) == pytest.approx(rate)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lab.optim import update_rules
 
-# Each rule in torch's terms, beside torch's own optimizer with the same hyper-parameters.
+# Each rule, and torch's optimizer with the same hyper-parameters.
 TORCH = {
     "gd": (update_rules.gd(0.05), lambda p: torch.optim.SGD(p, 0.05)),
     "momentum": (
@@ -48,7 +48,7 @@ def regression(seed):
 
 
 def steps_of(rule, gradients):
-    """The steps (n, d) that a rule takes with gradients (n, d), each from 0."""
+    """Return the steps (n, d) that a rule takes with gradients (n, d), each from 0."""
     state, steps = rule.init(gradients[0]), []
     for g in gradients:
         step, state = rule.update(np.zeros_like(g), g, state)
@@ -57,8 +57,8 @@ def steps_of(rule, gradients):
 
 
 @pytest.mark.parametrize("name", TORCH)
-def test_rule_and_torchs_optimizer_step_alike(name):
-    """Same loss (half the mean squared error), batches, start and settings: the same trajectory."""
+def test_a_rule_takes_the_same_steps_as_torchs_optimizer(name):
+    """Loss (half the mean squared error), batches, initial weights and settings are the same."""
     rule, make = TORCH[name]
     for seed in (0, 1):
         X, y, w = regression(seed)
@@ -75,7 +75,7 @@ def test_rule_and_torchs_optimizer_step_alike(name):
 
 
 @given(x=st.floats(-5, 5).filter(lambda x: x == 0 or x * x > 0), seed=st.integers(0, 99))
-def test_floats_arrays_and_tensors_step_alike(x, seed):
+def test_floats_arrays_and_tensors_take_the_same_steps(x, seed):
     gradients = np.random.default_rng(seed).normal(size=4)
     kinds = (float, lambda v: np.array([v]), lambda v: torch.tensor([v], dtype=torch.float64))
     for name, rule in EVERY_RULE.items():
@@ -103,7 +103,7 @@ def test_rates_fall_with_steps_or_with_counts():
     assert ends[update_rules.counting_gd] == pytest.approx([common, -1]), "seen for the first time"
 
 
-def test_first_step_of_adam_with_and_without_its_correction():
+def test_first_step_of_adam_with_and_without_bias_correction():
     for correct, step in ((True, 1.0), (False, 0.1 / 0.001**0.5)):
         rule = update_rules.adam(0.01, eps=0.0, correct=correct)
         x, _ = rule.update(0.0, 5.0, rule.init(0.0))
@@ -111,7 +111,7 @@ def test_first_step_of_adam_with_and_without_its_correction():
 
 
 def test_adam_without_momentum_and_correction_is_rmsprop():
-    """With it, RMSProp's steps are longer by the root of the share that its average has yet."""
+    """With bias correction, step t is RMSProp's times the root of 1 - decay ** t."""
     gradients = np.random.default_rng(0).normal(size=(20, 3))
     for decay in (0.9, 0.999):
         rmsprop = update_rules.rmsprop(0.01, decay, eps=0.0)
@@ -123,8 +123,8 @@ def test_adam_without_momentum_and_correction_is_rmsprop():
         assert corrected == pytest.approx(steps * share**0.5)
 
 
-def test_averages_from_the_first_gradient():
-    """The first step is the rate; of constant gradients each average is the gradient itself."""
+def test_averages_start_from_the_first_gradient():
+    """The first step is the learning rate; an average of constant gradients is the gradient."""
     gradients = np.repeat([[5.0, -2.0, 1e-3]], 10, axis=0)
     steps = steps_of(update_rules.adam_from_first_gradient(0.01, eps=0.0), gradients)
     assert steps == pytest.approx(-0.01 * np.sign(gradients))
@@ -146,8 +146,8 @@ def test_rule_changes_nothing_in_place(rule):
 
 
 @pytest.mark.parametrize("name", [name for name in MAKERS if name != "lars"])
-def test_array_of_rates_steps_each_as_if_alone(name):
-    """But for LARS, to which all of an array is one layer."""
+def test_an_array_of_rates_steps_as_each_rate_would(name):
+    """Except for LARS, which treats a whole array as one layer."""
     make = MAKERS[name]
 
     def end(lr, start):
@@ -171,7 +171,7 @@ def test_second_moment_of_yogi_moves_by_a_bounded_amount():
         assert state[1] == pytest.approx(s)
 
 
-def test_epsilon_inside_the_root_or_beside_it():
+def test_epsilon_is_added_inside_or_outside_the_root():
     g, eps = 0.002, 1e-6
     for make in (update_rules.adagrad, update_rules.adam):
         inside, _ = make(0.1, eps=eps, inside=True).update(0.0, g, make(0.1).init(0.0))
@@ -193,7 +193,7 @@ def test_lars_ignores_the_scale_of_the_gradient():
     [([0.0, 0.0], [3.0, -4.0], [-0.06, 0.08]), ([3.0, 4.0], [0.0, 0.0], [-0.03, -0.04])],
     ids=["a bias at its start", "no gradient"],
 )
-def test_lars_takes_steps_of_its_own_rate_where_a_norm_is_0(x, g, step):
+def test_lars_does_not_scale_by_norms_if_one_is_0(x, g, step):
     rule = update_rules.lars(2.0, trust=0.01, weight_decay=0.5)
     for kind in (np.array, torch.tensor):
         after, _ = rule.update(kind(x), kind(g), rule.init(kind(x)))
@@ -214,8 +214,8 @@ def test_lars_with_momentum_and_weight_decay():
 
 
 @pytest.mark.parametrize("name", EVERY_RULE)
-def test_a_state_of_a_tensor_is_tensors_that_a_step_leaves_alike(name):
-    """Their shapes, types and devices stay, so that a step may write the next ones over them."""
+def test_a_step_keeps_the_shapes_and_types_of_a_state(name):
+    """So that a step can write the next state over the last one in place."""
     x = torch.ones(2, 3)
     state = EVERY_RULE[name].init(x)
     after, new = EVERY_RULE[name].update(x, torch.full_like(x, 0.5), state)

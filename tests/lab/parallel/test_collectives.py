@@ -1,4 +1,4 @@
-"""All-reduce over messages, among real processes: right for every number of ranks and length."""
+"""All-reduce by messages between real processes, for every number of ranks and length."""
 
 from collections.abc import Callable
 from typing import Any
@@ -69,9 +69,9 @@ def everywhere(ranks: Ranks, mine: bool) -> bool:
 
 
 def sums(name: str, algorithm: Algorithm, ranks: Ranks, length: int) -> dict[str, bool]:
-    """Whether whole numbers are summed exactly, and others in the documented order, to the bit.
+    """Return whether whole numbers sum exactly, and others bit-for-bit in the documented order.
 
-    The library documents no order: there it is to rounding.
+    The library documents no order: its sums may differ by rounding.
     """
     n = ranks.world_size
     whole, real = numbers(ranks.rank, (length,), True), numbers(ranks.rank, (length,), False)
@@ -97,7 +97,7 @@ def sent(algorithm: Algorithm, ranks: Ranks) -> dict[str, float]:
 
 
 def lists(ranks: Ranks) -> bool:
-    """Whether every algorithm sums a list of odd shapes and layouts right, in both groupings."""
+    """Return whether every algorithm sums odd shapes and layouts right, in both groupings."""
     right = []
     for algorithm in ALGORITHMS.values():
         for grouping in (per_tensor, in_one_bucket):
@@ -113,7 +113,7 @@ def lists(ranks: Ranks) -> bool:
 
 
 def probes(ranks: Ranks) -> bool:
-    """Whether a message comes back to rank 0 as it was, and adding changes only the second half."""
+    """Return whether rank 0 gets its message back and adding changes only the second half."""
     tensor = torch.arange(5.0) + 10 * (ranks.rank > 0)
     PROBES[THERE_AND_BACK](tensor, ranks)
     expected = torch.arange(5.0) + 10 * (ranks.rank > 1)
@@ -123,7 +123,7 @@ def probes(ranks: Ranks) -> bool:
 
 
 def keeps_memory(ranks: Ranks) -> bool:
-    """Whether a bucket's memory serves a smaller one, and no other type's or larger one."""
+    """Return whether memory is reused for smaller buckets, not for larger ones or other types."""
     floats, doubles = torch.ones(1), torch.ones(1).double()
     first = ranks.memory("a test", 8, floats)
     smaller = ranks.memory("a test", 4, floats)
@@ -159,14 +159,14 @@ def of_one_rank(device: torch.device) -> dict[int, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def found():
-    """What eight ranks, and groups of fewer of them, found."""
+    """Return what eight ranks, and groups of fewer of them, found."""
     world_size = max(WORLD_SIZES)
     devices = Devices("cpu-virtual", [torch.device("cpu")] * world_size, 1)
     return run_on_ranks(world_size, devices, of_one_rank)
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_sums_are_exact_and_in_the_documented_order_in_all_ranks(found, name):
+def test_sums_are_exact_and_in_the_documented_order_on_all_ranks(found, name):
     assert set(found) == set(WORLD_SIZES)
     for n, facts in found.items():
         sums = facts["algorithms"][name]["sums"]
@@ -176,7 +176,7 @@ def test_sums_are_exact_and_in_the_documented_order_in_all_ranks(found, name):
 
 
 @pytest.mark.parametrize("name", BY_HAND)
-def test_what_is_sent_is_what_the_model_counts(found, name):
+def test_ranks_send_what_the_cost_model_counts(found, name):
     num_bytes = 4 * COUNTED
     for n, facts in found.items():
         sent = facts["algorithms"][name]["sent"]
@@ -191,7 +191,7 @@ def test_lists_are_summed_tensor_by_tensor_and_in_one_bucket(found):
     assert all(facts["lists"] for facts in found.values())
 
 
-def test_memory_is_kept_for_the_next_sum(found):
+def test_memory_is_reused_for_the_next_sum(found):
     assert all(facts["memory"] for facts in found.values())
 
 

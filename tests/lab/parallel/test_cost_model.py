@@ -74,15 +74,15 @@ def test_shared_link_carries_all_bytes(name, n):
     assert all(a <= b + 1e-9 for a, b in zip(allreduce_path(name, n, 1, 1.0), shared, strict=True))
 
 
-def test_the_books_160_mb():
+def test_times_match_the_books_example_of_160_mb():
     free = Link(0, 1 / 16e9)
     assert allreduce_s(STAR, 4, 1, 160e6, free) == pytest.approx(0.060)
     assert allreduce_s(RING, 4, 1, 160e6, free) == pytest.approx(0.015)
 
 
 @pytest.mark.parametrize(("size", "seconds"), [(40, 0.20e-3), (4e6, 2.1e-3), (40e6, 16.6e-3)])
-def test_published_times_of_gloo(size, seconds):
-    """Of torchft's issue 199."""
+def test_predictions_match_published_times_of_gloo(size, seconds):
+    """The times are from torchft's issue 199."""
     gloo = cost_model.INTERCONNECTS[-1]
     assert not gloo.latency_is_assumed
     predicted = gloo.link.alpha_s + size * gloo.link.s_per_byte

@@ -1,4 +1,4 @@
-"""One flat bucket for all gradients, against the notes' sum tensor by tensor."""
+"""One flat bucket for all gradients, compared with the notes' tensor-by-tensor sum."""
 
 from functools import partial
 
@@ -34,7 +34,7 @@ def combine_of(nets, in_buckets):
 
 
 def trained(name, devices, in_buckets, updates=None):
-    """Replicas after steps on three batches: even, uneven and, on eight devices, empty shards."""
+    """Return replicas after three batches: even, uneven and, on eight devices, empty shards."""
     nets = [replicate(net_of(name), device) for device in devices]
     combine = combine_of(nets, in_buckets)
     with thread_pool(len(devices), 1) as pool:
@@ -45,15 +45,15 @@ def trained(name, devices, in_buckets, updates=None):
 
 
 @pytest.mark.parametrize(("name", "count"), [(LENET, 1), (CONVNET, 2), (LENET, 3), (LENET, 8)])
-def test_training_has_the_stars_bits(name, count):
+def test_training_is_bit_for_bit_identical_to_the_star(name, count):
     star, bucket = (trained(name, [CPU] * count, which) for which in (False, True))
     for ours, theirs in zip(bucket, star, strict=True):
         assert_same(ours, theirs)
         assert_same(ours, bucket[0])
 
 
-def test_updates_with_a_state_do_not_see_the_next_sum():
-    """Their averages are made of gradients, whose memory the next sum overwrites."""
+def test_stateful_updates_do_not_see_the_next_sum():
+    """Their averages come from gradients in memory that the next sum overwrites."""
     star, bucket = (
         trained(
             LENET,
@@ -68,7 +68,7 @@ def test_updates_with_a_state_do_not_see_the_next_sum():
 
 @pytest.mark.gpu
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="fewer than two CUDA GPUs")
-def test_two_gpus_have_the_stars_bits(monkeypatch):
+def test_two_gpus_are_bit_for_bit_identical_to_the_star(monkeypatch):
     monkeypatch.setattr(torch.backends.cudnn, "deterministic", True)
     gpus = [torch.device("cuda", i) for i in range(2)]
     star, bucket = (trained(CONVNET, gpus, which) for which in (False, True))

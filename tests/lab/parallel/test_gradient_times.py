@@ -1,4 +1,4 @@
-"""When gradients are ready: on a clock that counts its readings, in the order of backward."""
+"""The times when gradients are ready, by a clock that counts its readings."""
 
 import torch
 import torch.nn.functional as F

@@ -18,7 +18,7 @@ from lab.parallel.local_ranks import run_on_ranks, time_in_turns
 
 
 def listening() -> set[str]:
-    """The addresses on which this process and its descendants listen."""
+    """Return the addresses on which this process and its descendants listen."""
     found = set()
     for process in [me := psutil.Process(), *me.children(recursive=True)]:
         try:
@@ -31,7 +31,7 @@ def listening() -> set[str]:
 
 @contextmanager
 def watched() -> Iterator[set[str]]:
-    """Those at any moment of the context."""
+    """Yield a set that collects the addresses listened on within the context."""
     found: set[str] = set()
     over = threading.Event()
 

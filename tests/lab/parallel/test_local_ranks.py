@@ -1,4 +1,4 @@
-"""What ranks of one host find together."""
+"""Results that the ranks of one host find together."""
 
 import time
 
@@ -13,7 +13,7 @@ NAP_S = 0.2
 
 
 def seconds_of_a_nap(device: torch.device) -> float:
-    """Two calls, of which only those in rank 1 take time."""
+    """Time two calls, which take time only in rank 1."""
     return slowest_seconds(device, lambda: time.sleep(NAP_S * dist.get_rank()), 2)
 
 

@@ -1,6 +1,6 @@
-"""Whether all-reduces among 37 ranks match, in torch's fake group, whose messages go nowhere.
+"""Matching sends and receives of 37 ranks, in torch's fake group, which drops messages.
 
-Among eight ranks test_collectives.py counts, and checks the sums, too.
+test_collectives.py checks counts and sums among eight real ranks.
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ WORLD_SIZE = 37
 
 
 class Noted(Ranks):
-    """Notes what a rank sends and receives, in order, by peer."""
+    """A rank's sizes sent and received, in order, by peer."""
 
     def __init__(self, group):
         super().__init__(group)
@@ -34,7 +34,7 @@ class Noted(Ranks):
 
 @contextmanager
 def one_of_many(rank: int) -> Iterator[Noted]:
-    """A rank of a group whose other ranks do not exist."""
+    """Yield a rank of a group in which the others do not exist."""
     dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=WORLD_SIZE)
     try:
         yield Noted(dist.group.WORLD)
@@ -43,8 +43,8 @@ def one_of_many(rank: int) -> Iterator[Noted]:
 
 
 @pytest.mark.parametrize("name", MODELLED)
-def test_whatever_a_rank_sends_another_one_waits_for(name):
-    """Sizes and order match between any two ranks, so that nobody waits for ever."""
+def test_every_send_has_a_matching_receive(name):
+    """Sizes and order must match between any two ranks, or one waits forever."""
     notes = []
     for rank in range(WORLD_SIZE):
         with one_of_many(rank) as ranks:

@@ -1,4 +1,4 @@
-"""Real processes for one run: they find each other, and each way of losing one ends in one line."""
+"""Real processes of one run: they find each other, and losing one ends in a one-line error."""
 
 import os
 import re
@@ -46,7 +46,7 @@ def train(run: str, python: str | Path = sys.executable) -> subprocess.Popen[str
 
 
 def wait_for_an_epoch(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    """The ranks, in order, once they have trained an epoch: all that the fork server forked."""
+    """Wait for an epoch; return the ranks in order, which are the fork server's children."""
     assert process.stdout is not None
     for line in process.stdout:
         if " epoch " in line:
@@ -57,7 +57,7 @@ def wait_for_an_epoch(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 def end(process: subprocess.Popen[str], ranks: list[psutil.Process]) -> tuple[int, list[str]]:
-    """The exit code and the lines of the errors, when all processes are gone."""
+    """Wait until all processes have ended; return the exit code and the error lines."""
     errors = process.communicate(timeout=120)[1].splitlines()
     assert not outlived(ranks)
     return process.returncode, errors
@@ -68,7 +68,7 @@ def checkpoints() -> list[str]:
 
 
 @pytest.mark.slow
-def test_a_dead_rank_is_named_and_the_run_goes_on(two_ranks):
+def test_a_dead_rank_is_named_and_the_run_resumes(two_ranks):
     process = train("long")
     ranks = wait_for_an_epoch(process)
     ranks[1].kill()
@@ -87,7 +87,7 @@ def test_a_dead_rank_is_named_and_the_run_goes_on(two_ranks):
 
 
 @pytest.mark.slow
-def test_one_run_is_trained_by_one_launcher(two_ranks):
+def test_a_second_launcher_of_a_run_is_refused(two_ranks):
     process = train("long")
     ranks = wait_for_an_epoch(process)
     other = run_stage("stages.train", "long")
@@ -109,8 +109,8 @@ def test_a_silent_rank_ends_the_run_after_the_timeout(two_ranks):
     assert checkpoints()
 
 
-def test_ranks_are_torchruns_or_the_labs_not_a_clusters(monkeypatch):
-    """Kubeflow sets RANK and WORLD_SIZE in every container, of one process or not."""
+def test_rank_variables_of_a_cluster_are_ignored_without_torchrun(monkeypatch):
+    """Kubeflow sets RANK and WORLD_SIZE in every container, even for a single process."""
     for name, value in {"RANK": "3", "WORLD_SIZE": "8"}.items():
         monkeypatch.setenv(name, value)
     assert own_rank() is None
@@ -120,7 +120,7 @@ def test_ranks_are_torchruns_or_the_labs_not_a_clusters(monkeypatch):
 
 @pytest.mark.slow
 @needs_namespaces
-def test_ranks_that_cannot_meet_say_so_at_once(two_ranks):
+def test_ranks_that_cannot_connect_report_it_immediately(two_ranks):
     ended = python("-m", "stages.train", "short", through=in_namespaces("true"), timeout=60)
     assert ended.returncode == MachineError.exit_code
     [line] = errors(ended)

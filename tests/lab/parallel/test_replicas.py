@@ -43,7 +43,7 @@ def images(count: int, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def step(nets, X, y, lr=0.2, allreduce=replicas.allreduce):
-    """Take one step on as many virtual devices as there are nets; the losses."""
+    """Take one step, each net on its own virtual device; return the losses."""
     with thread_pool(len(nets), 1) as pool:
         return replicas.train_batch(
             X, y, nets, [CPU] * len(nets), lr, pool, lambda: replicas.sum_gradients(nets, allreduce)
@@ -54,7 +54,7 @@ def copies(net: nn.Module, count: int) -> list[nn.Module]:
     return [replicas.replicate(net, CPU) for _ in range(count)]
 
 
-def test_replica_is_a_copy_even_on_its_own_device():
+def test_a_replica_is_a_copy_even_on_the_same_device():
     net = linear()
     [replica] = copies(net, 1)
     with torch.no_grad():
@@ -65,7 +65,7 @@ def test_replica_is_a_copy_even_on_its_own_device():
 
 @given(st.integers(1, 8), st.integers(0, 40))
 def test_allreduce_leaves_the_sum_everywhere(count, size):
-    """In place: a gradient must stay the parameter's own."""
+    """It works in place: a gradient must stay the parameter's own tensor."""
     data = [torch.arange(size, dtype=torch.float64) * (i + 1) for i in range(count)]
     expected = torch.stack(data).sum(0)
     before = [tensor.data_ptr() for tensor in data]
@@ -75,7 +75,7 @@ def test_allreduce_leaves_the_sum_everywhere(count, size):
 
 
 @given(st.integers(0, 30), st.integers(1, 8))
-def test_batch_is_split_as_evenly_as_can_be(n, num_devices):
+def test_a_batch_is_split_as_evenly_as_possible(n, num_devices):
     X, y = torch.arange(2 * n).reshape(n, 2), torch.arange(n)
     X_shards, y_shards = replicas.split_batch(X, y, [CPU] * num_devices)
     assert torch.equal(torch.cat(X_shards), X)
@@ -87,8 +87,8 @@ def test_batch_is_split_as_evenly_as_can_be(n, num_devices):
 
 @settings(max_examples=60)
 @given(st.integers(1, 8), st.integers(1, 23), st.integers(0, 5))
-def test_step_on_several_devices_is_that_on_one(num_devices, n, seed):
-    """Also with uneven and with empty shards."""
+def test_a_step_on_several_devices_equals_a_step_on_one(num_devices, n, seed):
+    """Also with uneven and empty shards."""
     net, (X, y) = linear(seed), batch(n, seed)
     nets = copies(net, num_devices)
     losses = step(nets, X, y)
@@ -100,7 +100,7 @@ def test_step_on_several_devices_is_that_on_one(num_devices, n, seed):
 
 
 @pytest.mark.parametrize("num_devices", [2, 3])
-def test_lenet_on_several_devices_is_that_on_one(num_devices):
+def test_lenet_on_several_devices_trains_as_on_one(num_devices):
     nets, batches = copies(lenet(), num_devices), [images(17, seed) for seed in range(4)]
     for X, y in batches:
         step(nets, X, y)
@@ -119,8 +119,8 @@ def test_rebinding_allreduce_lets_replicas_drift_apart():
     assert 0 < apart[0] < apart[-1]
 
 
-def test_batch_norm_sees_each_shard_alone():
-    """So two devices are one with ghost batches (Hoffer et al. 2017), not with plain batch norm."""
+def test_batch_norm_sees_each_shard_separately():
+    """Two devices equal one with ghost batches (Hoffer et al. 2017), not with plain batch norm."""
     net, (X, y) = batch_norm_net(), batch(12)
     nets = copies(net, 2)
     step(nets, X, y, lr=1.0)
@@ -134,7 +134,7 @@ def test_batch_norm_sees_each_shard_alone():
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA GPU")
-def test_step_on_a_gpu_is_that_on_the_processor():
+def test_a_step_on_a_gpu_matches_a_step_on_the_cpu():
     gpu = torch.device("cuda", 0)
     X, y = images(96)
     nets = [replicas.replicate(lenet(), gpu) for _ in range(2)]

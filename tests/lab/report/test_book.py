@@ -5,7 +5,7 @@ import pytest
 from lab.report.book import PATHS, chapter_number, page_of, section_list
 from lab.report.language import CHINESE, speaking
 
-ON_THE_WEB = {  # typed from the tables of contents there
+ON_THE_WEB = {  # copied from the tables of contents there
     "12.1": ("11.1", "optimization/optimization-intro"),
     "12.6": ("11.6", "optimization/momentum"),
     "12.11": ("11.11", "optimization/lr-scheduler"),
@@ -29,7 +29,7 @@ def test_every_section_of_both_chapters_is_there():
     assert len(PATHS) == len(set(PATHS.values())) == 11 + 7
 
 
-def test_sections_in_a_row_are_told_by_their_ends():
+def test_consecutive_sections_are_written_as_a_range():
     sections = ("12.3", "12.6", "12.7", "12.8", "13.5", "13.7")
     assert section_list(sections) == "12.3, 12.6–12.8, 13.5, 13.7"
     with speaking(CHINESE):

@@ -1,4 +1,4 @@
-"""Coloured code: the same code, and Python itself finds the same comments and keywords."""
+"""Coloured code keeps its text, and marks the comments and keywords that Python finds."""
 
 import io
 import keyword
@@ -26,7 +26,7 @@ def test_comments_and_keywords_are_those_that_python_finds(path):
         assert [type(html)(each).unescape() for each in shown] == expected
 
 
-def test_what_stands_in_a_text_is_no_comment_and_no_tag():
+def test_a_string_contains_no_comment_and_no_tag():
     html = coloured("x = f\"# <b> for {'#'}\"  # of 'it'\ny = '\\'#'\n")
     assert re.findall(r'<span class="(\w+)">', html) == ["text", "comment", "text"]
     assert "<b>" not in html

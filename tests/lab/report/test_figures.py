@@ -1,4 +1,4 @@
-"""The house style of figures: whole or not at all, labels apart."""
+"""The house style of figures: written whole or not at all, labels apart."""
 
 import itertools
 import re
@@ -28,7 +28,7 @@ def test_spread_labels_keep_their_order_and_distance_under_the_top(positions):
     assert all(high - low >= 5 - 1e-9 for low, high in itertools.pairwise(heights))
 
 
-def test_without_our_font_letters_have_no_serifs_and_names_still_end_at_the_axes(tmp_path):
+def test_fonts_fall_back_to_sans_serif_and_names_end_at_the_axes(tmp_path):
     path = tmp_path / "a.svg"
     plots.bars({"one\ntwo": [1.0], "three": [2.0]}, "Time (s)")(path)
     svg = path.read_text()
@@ -51,7 +51,7 @@ def test_an_axis_of_whole_numbers_has_whole_ticks(tmp_path, last):
     assert all(tick.isdecimal() for tick in ticks)
 
 
-def test_a_preview_has_the_size_that_sites_ask_for_and_the_same_bytes_twice(tmp_path):
+def test_a_preview_has_the_size_that_sites_expect_and_reproducible_bytes(tmp_path):
     def draw(path):
         with figures.figure(path, *figures.CARD) as fig:
             fig.add_subplot().plot([1, 2])

@@ -1,4 +1,4 @@
-"""Figures as parts of a page: text stays text, colours and fonts are the page's."""
+"""Figures inlined in a page: text stays text; colours and fonts are the page's."""
 
 import re
 from xml.etree import ElementTree
@@ -12,7 +12,7 @@ from lab.report.language import speaking
 
 
 def draw(path):
-    """Draw a figure with all that figures have: text, lines, hatches, dots, a picture."""
+    """Draw a figure with every kind of element: text, lines, hatches, dots, an image."""
     with figures.figure(path, figures.WIDTH, 3) as fig:
         axes = fig.add_subplot()
         axes.plot([1, 2, 3], [3.14159, -4, 5], "o-")
@@ -27,7 +27,7 @@ def texts(svg):
     return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
 
 
-def test_text_stays_and_takes_the_pages_colours_and_fonts(tmp_path):
+def test_text_stays_text_and_takes_the_pages_colours_and_fonts(tmp_path):
     drawn = draw(tmp_path / "a.svg")
     shown = inlined(drawn, 'a "figure" & more')
     assert texts(shown) == texts(drawn)
@@ -47,8 +47,8 @@ def test_every_id_is_referred_to_and_no_two_figures_share_one(tmp_path):
     assert len(set(ids[0] + ids[1])) == 2 * len(ids[0]) > 0
 
 
-def test_chinese_letters_have_room_where_no_font_has_them(tmp_path, recwarn):
-    """As wide as they are high, so that a label of them needs as many ems as letters."""
+def test_chinese_characters_have_enough_room_even_if_no_font_has_them(tmp_path, recwarn):
+    """They are as wide as they are high, so a label is as many ems wide as it has characters."""
     with speaking("zh"), figures.figure(tmp_path / "a.svg", figures.WIDTH, 3) as fig:
         axes = fig.add_subplot()
         label = axes.text(0, 0, "多因子调度器，学习率")

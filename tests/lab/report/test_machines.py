@@ -1,4 +1,4 @@
-"""Results under one reports folder: of which machines and days, and on what devices."""
+"""The machines, days and devices of the results in a reports folder."""
 
 import pytest
 
@@ -36,14 +36,14 @@ def test_each_result_keeps_its_machine(tmp_path):
     assert found.of("scaling") == found.of("landscapes") == found.all()
 
 
-def test_results_of_another_machine_are_not_this_ones(tmp_path):
+def test_results_of_a_different_machine_are_refused(tmp_path):
     measured(tmp_path, "bench_async", HERE)
     assert this_machine(tmp_path, HERE) == HERE
     with pytest.raises(DataError, match="invoke repro"):
         this_machine(tmp_path, THERE)
 
 
-def test_a_speed_before_and_after_is_a_range_and_needs_both():
+def test_speeds_before_and_after_form_a_range_and_both_are_needed():
     taken = {"product_gflops_before": 283.1, "product_gflops_after": 255.2}
     assert speeds(taken) == []
     [sentence] = speeds(taken | {"copy_gbs_before": 24.1, "copy_gbs_after": 24.4})
@@ -72,11 +72,11 @@ BENCHMARK = {"threads_per_device": 1, "starts": 5, "noisy_percent": 10.0, "busy_
     ("kind", "devices", "virtual"),
     [("cpu-virtual", 1, False), ("cpu-virtual", 2, True), ("cpu", 1, False), ("cuda", 2, False)],
 )
-def test_one_share_of_the_processor_stands_for_no_device(kind, devices, virtual):
+def test_a_single_cpu_device_is_not_virtual(kind, devices, virtual):
     taken = BENCHMARK | {"device_kind": kind, "num_devices": devices, "controls": 0}
     assert on_virtual_devices(taken) is virtual
     assert ("virtual" in trust(taken, "bench_async")[0]) is virtual
 
 
-def test_a_stage_that_is_no_benchmark_has_no_trust_to_tell():
+def test_only_benchmarks_say_how_far_to_trust_them():
     assert trust({}, "train") == []

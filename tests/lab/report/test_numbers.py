@@ -18,7 +18,7 @@ from lab.results.findings import Finding
         (12_345, "12,345"),  # counted
         (0.0, "0"),
         (1.7249, "1.7"),
-        (0.585, "0.59"),  # as a number that lies above it, and was kept with fewer digits
+        (0.585, "0.59"),  # like a number above it that was stored with fewer digits
         (277.4, "280"),
         (12_345.6, "12,000"),
         (-0.0456, "−0.046"),
@@ -26,11 +26,11 @@ from lab.results.findings import Finding
         (1.5e9, "1.5×10⁹"),
         (0.99951, "1.0"),
         (math.inf, "∞"),
-        (Finding(0.99853, 0.9977, 0.9995, n=8), "0.999"),  # as many digits as it is narrow
+        (Finding(0.99853, 0.9977, 0.9995, n=8), "0.999"),  # as many digits as its interval allows
         (Finding(1.7249, 1.22, 1.98, n=8), "1.7"),
     ],
 )
-def test_a_number_has_two_digits_or_as_many_as_its_interval_is_narrow(x, text):
+def test_a_number_has_two_digits_or_more_if_its_interval_is_narrow(x, text):
     assert number(x) == text
 
 
@@ -55,7 +55,7 @@ def test_an_interval_has_the_digits_of_its_number():
         (2e-10, "0.20 ns", "0.20 纳秒"),
     ],
 )
-def test_seconds_have_the_unit_that_suits_them(seconds, english, chinese):
+def test_seconds_are_shown_in_a_suitable_unit(seconds, english, chinese):
     assert duration(seconds) == english
     with speaking("zh"):
         assert duration(seconds) == chinese
@@ -94,6 +94,6 @@ def test_a_number_reads_back_within_half_a_digit(x):
         (1.2, 3.0, (-math.inf, math.inf), "1.2–3.0"),
     ],
 )
-def test_beside_a_limit_rounding_moves_no_end_across_it(low, high, limits, written):
+def test_rounding_moves_no_end_across_a_limit(low, high, limits, written):
     found = Finding((low + high) / 2, low, high)
     assert span(found, digits_beside(found, *limits)) == written

@@ -1,4 +1,4 @@
-"""The plots that questions share: what was drawn, read back from matplotlib."""
+"""The plots that questions share, read back from matplotlib."""
 
 import pytest
 from matplotlib.axes import Axes
@@ -11,7 +11,7 @@ from lab.results.findings import Finding, Over
 
 @pytest.fixture
 def drawn(monkeypatch, tmp_path):
-    """Draw a panel and return its axes."""
+    """Return a function that draws a panel and returns its axes."""
     kept = []
     monkeypatch.setattr(Figure, "savefig", lambda fig, *_, **__: kept.append(fig))
 
@@ -30,7 +30,7 @@ def heights(axes: Axes) -> dict[str, float]:
 
 
 def numbers(axes: Axes) -> dict[float, tuple[str, float]]:
-    """Return the number beside what is drawn in each row and where it stands, by height."""
+    """Return the number next to each row's dot or bar and its x position, by height."""
     beside = [text for text in axes.texts if text.get_ha() == "left"]
     return {text.xy[1]: (text.get_text(), text.xy[0]) for text in beside}
 
@@ -43,7 +43,7 @@ def pieces(bars) -> list[tuple[float, float, float]]:
     ]
 
 
-def test_dots_have_whole_intervals_in_rows_of_their_names(drawn):
+def test_dots_and_their_intervals_are_in_the_rows_of_their_names(drawn):
     ends = {"first": (2.1, 1.5, 4.0), "second": (0.52, 0.25, 0.6), "third": (1.1, 0.9, 1.3)}
     rows = {name: Finding(*each, 8, Over.STARTS) for name, each in ends.items()}
     axes = drawn(plots.dots(rows, "Speed (×)"))
@@ -59,7 +59,7 @@ def test_dots_have_whole_intervals_in_rows_of_their_names(drawn):
     assert axes.get_xlim()[0] < 0.25 and axes.get_xlim()[1] > 4
 
 
-def test_bars_are_medians_over_their_samples_in_rows_of_their_names(drawn):
+def test_bars_are_medians_with_their_samples_in_the_rows_of_their_names(drawn):
     rows = {"first": [1.0, 9.0, 2.0], "second": [4.0], "third": [5.0, 100.0, 6.0, 6.5]}
     medians = {"first": 2.0, "second": 4.0, "third": 6.25}
     axes = drawn(plots.bars(rows, "Time (s)"))
@@ -74,7 +74,7 @@ def test_bars_are_medians_over_their_samples_in_rows_of_their_names(drawn):
     assert axes.get_xlim()[0] == 0 and axes.get_xlim()[1] > 100
 
 
-def test_a_timeline_has_each_piece_of_work_from_its_start_to_its_end(drawn):
+def test_a_timeline_shows_each_piece_of_work_from_its_start_to_its_end(drawn):
     spans = {"one": [Span("computing", 1, 3)], "other": [Span("copying", 2, 7)]}
     axes = drawn(plots.timeline(spans, "Time (ms)"))
     at = heights(axes)
@@ -82,7 +82,7 @@ def test_a_timeline_has_each_piece_of_work_from_its_start_to_its_end(drawn):
     assert pieces(axes.patches) == [(1, 3, at["one"]), (2, 7, at["other"])]
 
 
-def test_lines_have_whole_bands_and_names_in_their_colour_and_order(drawn):
+def test_lines_have_bands_and_names_in_their_own_colour_and_order(drawn):
     x, low, high = [1, 2, 4], [1.0, 2.0, 2.5], [4.0, 6.0, 9.0]
     shown = [
         Line("middle", x, [2.0, 3.0, 5.0], low, high),

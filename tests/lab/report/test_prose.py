@@ -36,7 +36,7 @@ def test_values_are_filled_in_and_parts_are_found_by_their_headings(tmp_path):
     assert prose.parts["why"].html.strip() == "<p>text</p>"
 
 
-def test_what_is_filled_in_is_text(tmp_path):
+def test_filled_in_values_are_escaped(tmp_path):
     evil = "<script>x</script> *a* [b](c) `d` |"
     path = text(tmp_path, "{{ evil }}\n\n{{ ours }}\n\n" + BODY)
     html = fill_in(path, {"n": 1, "evil": evil, "ours": Markup("<b>c</b>")}).parts["answer"].html
@@ -49,21 +49,21 @@ def test_what_is_filled_in_is_text(tmp_path):
     ("body", "words"),
     [
         ("a\n\n{{ unknown }}\n", "unknown"),
-        ("a\n\n{% if %}\n", "line 9"),  # of the file, front matter and all
+        ("a\n\n{% if %}\n", "line 9"),  # of the file, including the front matter
         ("{{ nothing }}", "None"),
         (BODY.replace("Why", "How come"), "“How come” is no heading"),
         (BODY + "\n\n## Why\n", "stands there twice"),
         (BODY.replace("## Why", "Why"), "in this order"),
     ],
 )
-def test_a_mistake_is_named_with_its_place(tmp_path, body, words):
+def test_a_mistake_is_reported_with_its_place(tmp_path, body, words):
     path = text(tmp_path, body)
     with pytest.raises(DataError, match=words) as raised:
         fill_in(path, {"n": 1, "nothing": None})
     assert str(path) in str(raised.value)
 
 
-def test_a_questions_text_has_all_lines_in_front(tmp_path):
+def test_a_missing_line_of_the_front_matter_is_reported(tmp_path):
     path = text(tmp_path, BODY, FRONT.replace("task: Do it\n", ""))
     with pytest.raises(DataError, match=r"en\.md: its front matter lacks task"):
         fill_in(path, {"n": 1})
@@ -75,7 +75,7 @@ def test_a_line_break_within_a_paragraph_is_no_space_in_chinese(tmp_path):
     assert found.parts["answer"].html.strip() == "<p>一句。两句。</p>"
 
 
-def test_a_table_scrolls_within_itself_and_links_lead_to_the_edition(tmp_path):
+def test_a_table_scrolls_and_links_lead_to_the_edition_of_the_language(tmp_path):
     path = text(tmp_path, '| a |\n|---|\n| {{ book("13.2") }} |\n')
     html = fill_in(path, {"n": 1}, headings=False).parts["answer"].html
     assert '<div class="scroll" tabindex="0" role="region" aria-label="Table 1"><table>' in html

@@ -1,4 +1,4 @@
-"""Verdicts of several machines: what is a difference, and what only a GPU can decide."""
+"""Verdicts of several machines: which differ, and which only a GPU can decide."""
 
 from dataclasses import replace
 
@@ -34,26 +34,26 @@ def machines(*judged):
     return {f"machine {i}": {f.claim.id: f} for i, f in enumerate(judged)}
 
 
-def test_verdicts_differ_where_enough_samples_say_so():
+def test_verdicts_differ_only_with_enough_samples():
     assert differing(machines(HOLDS, HOLDS, UNTESTED, TOO_SHORT)) == []
     assert differing(machines(HOLDS, UNDECIDED)) == [ANYWHERE]
     assert not contradicts(ANYWHERE, machines(HOLDS, UNDECIDED))
     assert contradicts(ANYWHERE, machines(HOLDS, UNDECIDED, FAILS))
 
 
-def test_two_machines_that_decide_make_a_statement_shared():
+def test_a_claim_is_shared_if_two_machines_decide_it():
     assert decided_by_several(machines(HOLDS, UNDECIDED, UNTESTED, TOO_SHORT)) == []
     assert decided_by_several(machines(HOLDS, FAILS)) == [ANYWHERE]
 
 
-def test_what_holds_here_and_fails_there_comes_first():
+def test_contradicted_claims_come_first():
     first, last = claim_of("F1a"), claim_of("G13c")
     here = {first.id: replace(HOLDS, claim=first), last.id: replace(HOLDS, claim=last)}
     there = {first.id: replace(UNDECIDED, claim=first), last.id: replace(FAILS, claim=last)}
     assert differing({"here": here, "there": there}) == [last, first]
 
 
-def test_a_claim_that_needs_a_gpu_is_decided_by_none_but_gpus():
+def test_a_claim_that_needs_a_gpu_is_decided_only_by_gpus():
     on_cpu = replace(HOLDS, claim=ON_GPUS, device_kind="cpu-virtual")
     on_gpu = replace(on_cpu, device_kind="cuda")
     assert decided_by_gpus(machines(HOLDS, on_cpu)) == []

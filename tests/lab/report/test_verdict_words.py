@@ -29,7 +29,7 @@ def judged(verdict, finding, reason=NO_REASON, name="B3b"):
 INTERVAL = Finding(-1.5, -2, 1234.5, 8, Over.STARTS)
 
 
-def test_a_number_stands_with_its_unit_and_what_its_brackets_hold():
+def test_a_number_has_its_unit_and_says_what_its_interval_is():
     varies, unit = judged(Verdict.INCONCLUSIVE, INTERVAL), UNITS["B3b"]
     assert effect_of(varies) == f"−1.5{unit} (−2.0 to 1,200); shares of the CPU"
     of_eight = effect_of(varies, samples=True)
@@ -42,7 +42,7 @@ def test_a_number_stands_with_its_unit_and_what_its_brackets_hold():
     assert "same in every run" in change_of(counted)
 
 
-def test_in_brief_each_case_has_its_verdict_and_what_has_no_number_a_reason():
+def test_in_brief_each_case_has_its_verdict_and_a_missing_number_a_reason():
     one, other = judged(Verdict.CONFIRMED, exact(3.0)), judged(Verdict.REFUTED, INTERVAL)
     both = replace(judged(Verdict.DEPENDS, None), cases=(one, other))
     assert UNITS["B3b"].startswith("%"), "which each case keeps of its unit"
@@ -68,13 +68,13 @@ def test_in_brief_each_case_has_its_verdict_and_what_has_no_number_a_reason():
         (Verdict.NOT_TESTABLE, None, "none yet"),
     ],
 )
-def test_what_would_change_a_verdict_is_said(verdict, finding, words):
+def test_each_verdict_says_what_would_change_it(verdict, finding, words):
     shown = judged(verdict, finding)
     assert words in change_of(shown)
     assert (scale_on(shown) is None) == (finding is None)
 
 
-def test_what_a_claim_needs_is_said_in_the_pages_language():
+def test_an_unmet_need_is_stated_in_the_pages_language():
     claim = next(c for c in CLAIMS.values() if c.needs and c.needs[0].name == "gpu")
     untested = judged(Verdict.NOT_TESTABLE, None, Reason("unmet", "gpu"), claim.id)
     assert effect_of(untested) == "needs a GPU; `invoke repro` on a machine with one measures it"
@@ -82,8 +82,8 @@ def test_what_a_claim_needs_is_said_in_the_pages_language():
         assert set(WORD.findall(effect_of(untested))) <= {"GPU", "invoke", "repro"}
 
 
-def test_every_claim_is_told_in_chinese_without_english_sentences():
-    """Names and units stay; three English words in a row are a sentence."""
+def test_no_claim_has_an_english_sentence_in_chinese():
+    """Names and units may stay; three English words in a row count as a sentence."""
     sentence = re.compile(r"(?:\b[a-z]{2,}\b[ ,]+){3}")
     with speaking("zh"):
         for claim in CLAIMS.values():

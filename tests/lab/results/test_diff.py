@@ -1,4 +1,4 @@
-"""What a change of a finding amounts to, by its interval, its unit and the machine's speed."""
+"""How a finding's change is marked, by its interval, its unit and the machine's speed."""
 
 import pytest
 from hypothesis import given
@@ -27,19 +27,19 @@ def found(
         ("s", "less", 10.0, 12.0, 1.8, "within noise"),  # their difference may be 0
     ],
 )
-def test_a_change_is_marked_for_what_it_is(unit, better, old, new, spread, expected):
+def test_each_change_gets_its_mark(unit, better, old, new, spread, expected):
     assert mark_of(found(old, spread, unit, better), found(new, spread, unit, better)) == expected
 
 
-def test_what_few_samples_show_is_not_judged_and_what_is_counted_is():
-    """One seed's accuracy says nothing of the next one's; a count is another count."""
+def test_counts_are_judged_but_few_samples_are_not():
+    """One seed's accuracy says nothing about the next one's; counts are exact."""
     assert mark_of(found(83.11, n=1), found(93.12, n=1)) == "too few samples"
     assert mark_of(found(20, 0.1, n=3), found(10, 0.1)) == "too few samples"
     counts = [Finding(n, n, n, unit="gradients", better="less") for n in (64, 63.9, 65)]
     assert [mark_of(counts[0], each) for each in counts[1:]] == ["better", "worse"]
 
 
-def test_only_what_differs_is_there_on_either_side_or_both():
+def test_findings_on_one_side_only_are_listed_as_gone_or_new():
     kept, gone, come = found(1.0, 0.1), found(2.0), found(3.0)
     missing = Finding(float("nan"), float("nan"), float("nan"), missing="not measured: a, b")
     old = Taken({"kept": kept, "gone": gone, "lost": gone, "never": missing})
@@ -51,7 +51,7 @@ def test_only_what_differs_is_there_on_either_side_or_both():
     ]
 
 
-def test_a_time_or_rate_is_judged_by_what_the_machine_itself_explains():
+def test_times_and_rates_are_judged_relative_to_the_machines_speed():
     faster = (1.2, 1.4)
     for unit, better, new, expected in (
         ("s", "less", 10.8, "the machine's"),
@@ -70,7 +70,7 @@ SPEEDS = ("product_gflops_before", "product_gflops_after", "copy_gbs_before", "c
 
 
 def test_a_slow_and_a_fast_hour_of_one_machine_give_no_verdict_on_the_same_code():
-    """The two runs of the review: 13.8 and 10.8 s per epoch, equal hardware facts."""
+    """Two real runs: 13.8 and 10.8 s per epoch with equal hardware facts."""
     old, new = (
         Taken({"epoch_s": found(seconds, 0.3, "s", "less")}, dict(zip(SPEEDS, speeds, strict=True)))
         for seconds, speeds in ((13.8, (150, 155, 8, 8)), (10.8, (190, 195, 10, 10)))
@@ -103,14 +103,14 @@ VALUES = st.floats(0.1, 100)
 
 
 @given(VALUES, VALUES, st.floats(0, 10))
-def test_whether_two_agree_does_not_depend_on_which_came_first(one, other, spread):
+def test_agreement_is_symmetric(one, other, spread):
     sides = found(one, spread), found(other, spread)
     assert agree(*sides) == agree(*reversed(sides))
     assert agree(sides[0], sides[0])
 
 
-def test_what_seeds_decide_needs_no_smallest_effect_and_a_time_does():
-    """A certain point of accuracy counts, though little beside 84 %; 1 % of a time does not."""
+def test_times_need_a_smallest_effect_and_results_of_seeds_do_not():
+    """One certain point of accuracy counts, though small relative to 84%; 1% of a time does not."""
     for over, unit, mark in ((Over.SEEDS, "%", "better"), (Over.STARTS, "s", "within noise")):
         old, new = (
             Finding(value, value - 0.1, value + 0.1, 8, over, unit, "more")
@@ -120,7 +120,7 @@ def test_what_seeds_decide_needs_no_smallest_effect_and_a_time_does():
 
 
 def test_agreement_is_a_difference_within_the_intervals():
-    """The two intervals, each half 3 wide, explain differences up to the square root of 18."""
+    """Two intervals of half-width 3 explain differences up to the square root of 18."""
     one = median(Samples((7, 10, 13)))
     assert agree(one, median(Samples((11.2, 14.2, 17.2))))
     assert not agree(one, median(Samples((11.3, 14.3, 17.3))))

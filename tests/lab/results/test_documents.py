@@ -1,4 +1,4 @@
-"""JSON files that have a form."""
+"""JSON files with a schema."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from lab.tools.references import read_reference
 from tests.helpers import COMMITTED
 
 
-def test_what_probe_finds_and_what_is_committed_have_their_forms(tmp_path):
+def test_probed_and_committed_files_match_their_schemas(tmp_path):
     write_json(tmp_path / "hardware.json", machine.facts())
     assert read_hardware(tmp_path / "hardware.json") == machine.facts()
     read_hardware(COMMITTED / "reports" / "hardware.json")
@@ -24,7 +24,7 @@ def test_conditions_are_read_with_the_machine_and_results_without(tmp_path):
     found = {"dataset": "synthetic", "starts": 5}
     write_json(tmp_path / CONDITIONS, found)
     write_rows(tmp_path, rows_of([Measurement("times", "fast", 4, (1.0, 2.0), "ms")]))
-    for _ in range(2):  # as the process does that started the ranks of a run
+    for _ in range(2):  # the second time with the machine, as after a run of several ranks
         results = read_results(tmp_path)
         assert results.conditions.items() >= found.items()
         assert results.samples("times", "fast").values == (1.0, 2.0)

@@ -1,4 +1,4 @@
-"""Findings by hand: what builders make of samples, and what they make of those that are missing."""
+"""Findings computed by hand: what builders make of samples, and of missing ones."""
 
 import math
 from dataclasses import replace
@@ -44,7 +44,7 @@ def test_builders_by_hand():
     assert Samples((1.0, 5.0)) * 2 == Samples((2.0, 10.0))
 
 
-def test_only_what_varies_has_samples_and_decides_by_them():
+def test_exact_numbers_decide_and_others_only_with_enough_samples():
     assert exact(3).decides
     assert (exact(3).level, exact(3).timed) == (1, False)
     for n, decides in ((1, False), (3, False), (4, True), (8, True)):
@@ -55,7 +55,7 @@ def test_only_what_varies_has_samples_and_decides_by_them():
 
 
 @given(TIMES, TIMES)
-def test_a_speed_up_and_its_inverse_have_one_interval(old, new):
+def test_a_speed_up_and_its_inverse_have_inverse_intervals(old, new):
     count = min(len(old), len(new))
     a, b = Samples(old[:count]), Samples(new[:count])
     there, back = ratio(a, b), ratio(b, a)
@@ -66,7 +66,7 @@ def test_a_speed_up_and_its_inverse_have_one_interval(old, new):
         assert back.verdict == opposite[there.verdict]
 
 
-def test_no_speed_up_within_two_percent_of_one_nor_of_few_samples():
+def test_no_speed_up_is_within_two_percent_of_one_or_from_few_samples():
     for low, high, verdict in (
         (1.03, 1.2, "faster"),
         (1.01, 1.2, "inconclusive"),
@@ -83,7 +83,7 @@ GONE = Samples(missing=Reason("skipped", "needs_gpu"))
 THERE = Samples((1.0, 2.0))
 
 
-def test_what_is_missing_stays_missing_and_says_why():
+def test_missing_samples_stay_missing_and_say_why():
     for found in (
         median(GONE),
         ratio(GONE, THERE),
@@ -100,18 +100,18 @@ def test_what_is_missing_stays_missing_and_says_why():
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 0.0, -1.0])
-def test_a_time_that_is_none_makes_no_ratio(bad):
+def test_an_invalid_time_makes_no_ratio(bad):
     assert not ratio(THERE, Samples((1.0, bad)))
     assert not ratio(Samples((bad, 1.0)), THERE)
 
 
-def test_samples_of_different_numbers_do_not_belong_together():
+def test_samples_of_different_counts_cannot_be_combined():
     assert not THERE - Samples((1.0,))
     assert not exact(THERE)
     assert not exact(math.nan)
 
 
-def test_numbers_out_of_their_own_interval_are_inconsistent():
+def test_numbers_outside_their_own_interval_are_inconsistent():
     sound = Finding(1.5, 1, 2, 8, Over.STARTS)
     assert sound.consistent()
     for broken in (
@@ -125,13 +125,13 @@ def test_numbers_out_of_their_own_interval_are_inconsistent():
         assert not broken.consistent()
 
 
-def test_another_unit_keeps_the_ends_in_order():
+def test_a_change_of_unit_keeps_the_ends_in_order():
     found = Finding(2, 1, 4, 8, Over.STARTS)
     assert found * 1000 == Finding(2000, 1000, 4000, 8, Over.STARTS)
     assert found * -1 == Finding(-2, -4, -1, 8, Over.STARTS)
 
 
-def test_results_give_samples_at_one_x_or_all_and_the_reason_where_there_are_none():
+def test_results_give_samples_at_one_x_or_all_or_the_reason_for_none():
     def at(x: float, *values: float, **columns: float) -> Measurement:
         return Measurement("times", "fast", x, values, "ms", "cuda", columns=columns)
 

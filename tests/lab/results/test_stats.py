@@ -32,7 +32,7 @@ def test_exact_line_is_fitted_exactly(slope, intercept):
 
 @pytest.mark.parametrize("errors", [*itertools.product((0.99, 1.01), repeat=3)])
 def test_a_line_is_fitted_as_well_at_few_counts_as_at_many(errors):
-    """At 100 an error of 1 % is as large as the intercept: absolute least squares err by 12 %."""
+    """At 100 an error of 1% is as large as the intercept; absolute least squares are 12% off."""
     times = [(n + 1) * error for n, error in zip((1, 10, 100), errors, strict=True)]
     assert fit_line([1, 10, 100], times) == pytest.approx((1, 1), rel=0.035)
 
@@ -51,13 +51,13 @@ def test_noisy_is_an_iqr_over_a_tenth_of_the_median():
 
 
 @pytest.mark.parametrize("samples", [[], [1.0, math.nan], [math.inf]])
-def test_summary_refuses_what_is_no_measurement(samples):
+def test_summary_refuses_empty_or_non_finite_samples(samples):
     with pytest.raises(ValueError, match="finite"):
         summarise(samples)
 
 
-def test_interval_drops_what_99_percent_allow():
-    """By the binomial distribution: `d` of n lie beyond an end with the chance of heads."""
+def test_interval_drops_as_many_samples_as_99_percent_allow():
+    """Binomial: each of n samples lies above the median with probability 1/2."""
     for n in [1, 2, 3, *range(8, 200)]:
         tails = [2 * sum(math.comb(n, k) for k in range(d + 1)) / 2**n for d in range(n // 2)]
         dropped = max([d for d, beyond in enumerate(tails) if beyond <= 0.01], default=0)
@@ -80,7 +80,7 @@ UNIFORM = np.random.default_rng(1).uniform(-1, 1, (100_000, 8))
     ],
 )
 def test_intervals_hold_the_median(samples, at_worst, count):
-    """Densities that fall off from 0, and the flat ones, for which the level is exact."""
+    """For densities that fall off from 0; for flat ones the level is exact."""
     ends = np.array([median_interval(each, ANY) for each in samples[:20_000, :count]])
     held = float(np.mean((ends[:, 0] <= 0) & (ends[:, 1] >= 0)))
     assert held > median_level(count) - 0.002, "three standard errors"
@@ -89,7 +89,7 @@ def test_intervals_hold_the_median(samples, at_worst, count):
 
 
 def test_interval_of_few_samples_by_hand():
-    """Five: 100 to the power 1/4, a half of it, less 1: 0.581 times the range on each side."""
+    """Five samples: 100 ** (1 / 4) / 2 - 1 = 0.581 times the range on each side."""
     low, high = median_interval([3, 1, 2, 2, 2], ANY)
     assert (low, high) == pytest.approx((1 - 2 * 0.58114, 3 + 2 * 0.58114), abs=1e-4)
     assert median_level(5) == 0.99
@@ -97,7 +97,7 @@ def test_interval_of_few_samples_by_hand():
 
 @given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=12), st.floats(1e-3, 1e3))
 def test_positive_quantities_have_positive_intervals(samples, factor):
-    """In any unit, as a time or as a rate, the interval says the same."""
+    """The interval is equivalent in any unit, and as a time or as a rate."""
     low, high = median_interval(samples, POSITIVE)
     assert 0 < low <= statistics.median(samples) <= high
     scaled = median_interval([factor * each for each in samples], POSITIVE)
@@ -107,12 +107,12 @@ def test_positive_quantities_have_positive_intervals(samples, factor):
 
 
 def test_interval_with_one_slow_process_by_hand():
-    """Five again: the range is a factor of 4, to the power 0.581 a factor of 2.238."""
+    """Five samples: their range is a factor of 4, and 4 ** 0.581 = 2.238."""
     found = median_interval([25.0, 90.0, 95.0, 92.0, 100.0], POSITIVE)
     assert found == pytest.approx((25 / 2.238, 100 * 2.238), rel=1e-3)
 
 
-def test_no_interval_leaves_what_is_possible():
+def test_no_interval_leaves_the_possible_range():
     assert median_interval([0, 0, 0, 0, 0, 20], PERCENT)[0] == 0
     assert median_interval([99, 99.5, 98, 100], PERCENT)[1] == 100
     assert median_interval([0, 1, 2, 3], POSITIVE)[0] == 0
@@ -120,12 +120,12 @@ def test_no_interval_leaves_what_is_possible():
 
 
 def test_difference_of_intervals_by_hand():
-    """Distances to the ends: 1 and 2 of 5, 4 and 3 of 2."""
+    """Distances to the ends are 1 and 2 for 5, and 4 and 3 for 2."""
     low, high = difference_interval((5, 4, 7), (2, -2, 5))
     assert (low, high) == (3 - math.hypot(1, 3), 3 + math.hypot(2, 4))
 
 
-def test_largest_chance_is_that_of_clopper_and_pearson():
+def test_largest_chance_is_the_clopper_pearson_bound():
     for n in (1, 8, 40):
         assert largest_chance(0, n) == pytest.approx(1 - 0.025 ** (1 / n), rel=1e-9)
         assert largest_chance(n, n) == 1
@@ -133,7 +133,7 @@ def test_largest_chance_is_that_of_clopper_and_pearson():
 
 
 def test_bound_on_false_speedups():
-    """Of 20 starts, three lie beyond each end: 17 on one side are enough."""
+    """Of 20 processes three lie beyond each end, so 17 on one side are enough."""
     chance = 1 - 0.025 ** (1 / 40)  # of 0 in 40
     assert false_speedup_bound(0, 0, 40, 8) == pytest.approx(2 * chance**8, rel=1e-9, abs=0)
     enough = sum(math.comb(20, k) * chance**k * (1 - chance) ** (20 - k) for k in range(17, 21))

@@ -1,4 +1,4 @@
-"""What test_runner.py measures in processes of their own."""
+"""The measurement that test_runner.py makes in fresh processes."""
 
 import os
 
@@ -8,7 +8,7 @@ from lab.timing import snapshot
 
 
 def measure(start: int, failing: int, disturbed: int) -> list[Measurement]:
-    """Three times, the process, and what is skipped; start `failing` ends with code 4."""
+    """Return three times, the process and a skip; process `failing` exits with code 4."""
     print("a library's own words")
     if start == failing:
         raise SystemExit(4)

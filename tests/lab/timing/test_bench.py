@@ -1,4 +1,4 @@
-"""Variants on a clock of our own, the order of their turns, the control, and sizes that last."""
+"""Timing variants on a fake clock: order of turns, noise control, sizes past the launch."""
 
 import gc
 from collections import Counter
@@ -38,7 +38,7 @@ ONE_CALL = BenchParams(starts=1, rounds=8, min_sample_ms=1e-6)
 
 
 class Clock:
-    """A clock that only variants move, and how many calls there were at each reading."""
+    """A clock that only variants advance, with the number of calls at each reading."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -47,7 +47,7 @@ class Clock:
         self.devices: list[object] = []
 
     def variant(self, seconds: Iterable[float]) -> Callable[[], None]:
-        """A variant whose calls take so long."""
+        """Return a variant whose calls take these times."""
         each = iter(seconds)
 
         def call() -> None:
@@ -63,7 +63,7 @@ class Clock:
         return self.now
 
     def calls_of_samples(self, count: int) -> list[int]:
-        """The calls between the two readings of each of the last samples."""
+        """Return the number of calls in each of the last `count` samples."""
         starts, ends = self.calls_at[-2 * count :: 2], self.calls_at[-2 * count + 1 :: 2]
         return [end - start for start, end in zip(starts, ends, strict=True)]
 
@@ -112,14 +112,14 @@ def test_short_variants_repeat_until_a_sample_is_long_enough(clock):
     assert 2**10 <= short < 2.5 * 2**10
 
 
-def test_what_lasts_is_called_once_to_warm_up_and_once_for_each_sample(clock):
+def test_a_long_variant_is_called_once_to_warm_up_and_once_per_sample(clock):
     variants = {name: clock.variant(chain([9.0], repeat(0.25))) for name in "AB"}
     times = time_variants(variants, CPU, ONE_CALL, lasting=True)
     assert times == dict.fromkeys("AB", (0.25,) * 8)
     assert clock.calls == 2 * (1 + 8)
 
 
-def test_garbage_is_collected_after_the_samples_and_not_in_one(clock):
+def test_garbage_is_not_collected_during_samples(clock):
     collecting, call = [], clock.variant(repeat(1.0))
     time_variants({"arm": lambda: (collecting.append(gc.isenabled()), call())}, CPU, ONE_CALL)
     assert collecting[-8:] == [False] * 8
@@ -127,13 +127,13 @@ def test_garbage_is_collected_after_the_samples_and_not_in_one(clock):
 
 
 @pytest.mark.parametrize(("unit", "value"), [("s", 2e-3), ("ms", 2), ("us", 2e3), ("ns", 2e6)])
-def test_seconds_are_told_in_a_unit(unit, value):
+def test_seconds_are_converted_to_a_unit(unit, value):
     [found] = in_unit("call", 64, {"arm": (2e-3,)}, unit, DEVICES)
     assert (found.values, found.unit) == (pytest.approx((value,)), unit)
 
 
-def test_coarse_clock_gives_no_sample_of_zero(clock, monkeypatch):
-    """One that moves 64 times a second, as some systems' do: 1e-6 s are 0 to it, or 1/64 s."""
+def test_a_coarse_clock_gives_no_sample_of_zero(clock, monkeypatch):
+    """Some systems' clocks tick 64 times a second: they read 1e-6 s as 0 or as 1/64 s."""
     monkeypatch.setattr(bench, "read_clock", lambda devices: int(64 * clock.read(devices)) / 64)
     params = BenchParams(starts=1, rounds=4, min_sample_ms=250)
     [samples] = time_variants({"arm": clock.variant(repeat(1e-6))}, CPU, params).values()
@@ -142,20 +142,20 @@ def test_coarse_clock_gives_no_sample_of_zero(clock, monkeypatch):
 
 
 @pytest.mark.parametrize("slow", [[10.0, 0.05], [0.05, 0.05], [1e-5, 0.05]])
-def test_slow_first_calls_set_no_samples_length(clock, slow):
-    """A first call compiles, a second one records a graph; all others take 10 us."""
+def test_slow_first_calls_do_not_set_the_length_of_samples(clock, slow):
+    """The first call compiles, the second one records a graph; all others take 10 us."""
     params = BenchParams(starts=1, rounds=4, min_sample_ms=20)
     times = time_variants({"arm": clock.variant(chain(slow, repeat(1e-5)))}, CPU, params)
     assert times["arm"] == pytest.approx([1e-5] * 4)
     assert all(2000 <= calls < 5000 for calls in clock.calls_of_samples(4)), "20 ms"
 
 
-# --- sizes that last ---
+# --- sizes past the launch bound ---
 
 
 @pytest.fixture
 def gpu(monkeypatch) -> Callable[[int], Callable[[], None]]:
-    """Work of a GPU: a call takes 5 us to be launched, and of n rows n ** 3 / 1e12 s to be done."""
+    """Return fake GPU work: a launch takes 5 us, and the work on n rows n ** 3 / 1e12 s."""
     launched = done = 0.0
 
     def work(rows: int) -> Callable[[], None]:
@@ -179,19 +179,19 @@ def gpu(monkeypatch) -> Callable[[int], Callable[[], None]]:
 LONG = BenchParams(starts=1, rounds=2, min_sample_ms=20)
 
 
-def test_work_over_its_launch(gpu):
+def test_over_launch_is_the_time_of_work_relative_to_its_launch(gpu):
     assert over_launch(gpu, 32, GPU, LONG) == pytest.approx((1, 1), rel=1e-2), "3e-8 s of work"
     assert over_launch(gpu, 1000, GPU, LONG) == pytest.approx((200, 200), rel=1e-2)
 
 
-def test_sizes_grow_until_a_gpus_work_lasts(gpu):
+def test_sizes_grow_until_a_gpus_work_outlasts_its_launch(gpu):
     assert size_past_launch_bound(gpu, 64, GPU, LONG) == 1024
     assert 1024**3 / 1e12 > LAUNCHES_WANTED * 5e-6 > 512**3 / 1e12
     assert size_past_launch_bound(gpu, 4000, GPU, LONG) == 4000, "long enough as it is"
     assert sizes_past_launch_bound(gpu, [64, 320], GPU, LONG) == [64, 640]
 
 
-def test_sizes_of_a_processor_are_those_of_params():
+def test_sizes_on_a_cpu_are_those_of_the_params():
     def work(rows: int) -> Callable[[], object]:
         raise AssertionError("nothing is tried")
 
@@ -208,7 +208,7 @@ def test_launch_bound_work_decides_nothing(gpu):
     assert set(launch_bound([long, short])) == {NOT_MEASURABLE}
 
 
-def test_flop_of_a_convolution_are_those_that_torch_counts():
+def test_flop_of_a_convolution_match_torchs_count():
     gflop, call = convolution(torch.device("cpu"), images=2)
     with FlopCounterMode(display=False) as counted:
         call()

@@ -1,4 +1,4 @@
-"""What conditions a measurement reports, from counters and clocks that the tests set."""
+"""Conditions that a measurement reports, from counters and clocks that the tests set."""
 
 import subprocess
 import sys
@@ -56,7 +56,7 @@ def test_conditions_count_controls_noise_and_skips():
     assert not {"disturbed", "not_measurable"} & set(found)
 
 
-def test_starts_that_a_deadline_left_out_are_not_counted():
+def test_processes_that_a_deadline_left_out_are_not_counted():
     measured = [sampled(name, *[1.0] * 4) for name in ("arm", again("arm"), "other")]
     assert conditions(measured, DEVICES, FastWatch(), starts=12)["starts"] == 4
 
@@ -68,7 +68,7 @@ def test_starts_that_a_deadline_left_out_are_not_counted():
         (module.copy_speed, 2 * 64 * 2**20 / 2 / 1e9),
     ],
 )
-def test_speeds_are_counted_work_by_a_clocks_seconds(monkeypatch, speed, expected):
+def test_a_speed_is_counted_work_per_second(monkeypatch, speed, expected):
     clock = iter([0, 1, 10, 14, 20, 22])
     monkeypatch.setattr(module, "read_clock", lambda cpu: next(clock))
     assert speed() == pytest.approx(expected)
@@ -77,12 +77,12 @@ def test_speeds_are_counted_work_by_a_clocks_seconds(monkeypatch, speed, expecte
 @pytest.mark.parametrize(
     ("readings", "error"),
     [
-        # of deviations by 50, -50, -30 and 30: 6800 / 3 / 4, and its root
+        # deviations of 50, -50, -30 and 30: the root of 6800 / 3 / 4
         ((300.0, 200.0, 220.0, 280.0), (6800 / 12) ** 0.5),
-        ((300.0, 200.0), 50),  # half of what they differ by
+        ((300.0, 200.0), 50),  # half the difference
     ],
 )
-def test_the_mean_speed_is_of_all_readings_and_has_its_error(monkeypatch, readings, error):
+def test_the_mean_speed_is_over_all_readings_and_has_an_error(monkeypatch, readings, error):
     each = iter(readings)
     monkeypatch.setattr(module, "product_speed", lambda: next(each))
     monkeypatch.setattr(module, "copy_speed", lambda: 20.0)
@@ -96,8 +96,8 @@ def test_the_mean_speed_is_of_all_readings_and_has_its_error(monkeypatch, readin
     )
 
 
-def test_all_cores_measure_the_speed_also_in_a_rank(monkeypatch):
-    """A rank has one thread by OMP_NUM_THREADS; the speed of one core is no other's to compare."""
+def test_the_speed_is_measured_on_all_cores_even_in_a_rank(monkeypatch):
+    """OMP_NUM_THREADS gives a rank one thread, whose speed could not be compared."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setattr(module, "allowed_cores", lambda: [0, 1, 2])
     monkeypatch.setattr(module, "quota_cores", lambda: 2.5)
@@ -121,7 +121,7 @@ def test_all_cores_measure_the_speed_also_in_a_rank(monkeypatch):
         ([3], 8, "cuda", 2, True),
     ],
 )
-def test_jobs_at_once_need_two_cores(monkeypatch, cores, quota, kind, jobs, measurable):
+def test_concurrent_jobs_need_two_cores(monkeypatch, cores, quota, kind, jobs, measurable):
     monkeypatch.setattr(module, "allowed_cores", lambda: cores)
     monkeypatch.setattr(module, "quota_cores", lambda: quota)
     found = module.lack_metrics(Devices(kind, DEVICES.devices, 1), jobs)
@@ -133,9 +133,9 @@ def test_jobs_at_once_need_two_cores(monkeypatch, cores, quota, kind, jobs, meas
 
 @pytest.fixture
 def counters(monkeypatch):
-    """The counters of two cores, of this process and its child; another one has just ended.
+    """Fake the counters of two cores, this process and a child; a second child has just ended.
 
-    They count since the machine and the processes started, long before the watch.
+    They have counted since the machine and the processes started, long before the watch.
     """
 
     def ended() -> None:
@@ -176,7 +176,7 @@ def test_busy_percent_counts_usable_cores_only(counters, monkeypatch):
 
 
 def test_ended_children_count_as_own():
-    """The real counters, with a child that computes for a quarter of a second."""
+    """Uses the real counters, and a child that computes for a quarter of a second."""
     before = module._own_seconds(psutil.Process())
     loop = "import time\nwhile time.process_time() < 0.25: pass"
     subprocess.run([sys.executable, "-c", loop], check=True)
@@ -194,7 +194,9 @@ def test_ended_children_count_as_own():
     ],
     ids=["busy", "after a stage of ours", "idle", "MIG slice", "none"],
 )
-def test_others_load_on_a_gpu(monkeypatch, tmp_path, fake_nvidia_smi, script, percent, disturbed):
+def test_load_by_others_on_a_gpu_is_a_disturbance(
+    monkeypatch, tmp_path, fake_nvidia_smi, script, percent, disturbed
+):
     fake_nvidia_smi(script)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(module, "GPU_PAUSE_S", 0.0)
@@ -218,14 +220,14 @@ def test_sleep_is_the_difference_of_two_clocks(slept_s, found):
     [(0.5, 30, 50), (0.5, 12, None), (2, 30, 25), (2.9, 30, 25), (2, 24, None)],
 )
 def test_throttling_is_a_share_of_the_cores_time(cores, throttled_s, percent):
-    """In a minute; a quota below a core counts as one."""
+    """Over a minute; a quota below one core counts as one."""
     before = replace(BEFORE, cores=cores)
     after = Snapshot(awake_s=160.0, since_boot_s=210.0, throttled_s=throttled_s, cores=cores)
     expected = [Reason(THROTTLED, f"{percent} % > 20 %")] if percent else []
     assert between(before, after) == expected
 
 
-# as metrics hold it
+# as stored in metrics
 
 
 def test_each_kind_of_disturbance_is_kept_once(monkeypatch):
@@ -252,8 +254,7 @@ def test_a_machine_is_busy_above_the_limit():
     ("before", "after", "drifted"),
     [(100, 49, True), (49, 100, True), (100, 50, False), (50, 100, False)],
 )
-def test_a_machine_drifts_that_becomes_slower_or_faster(before, after, drifted):
-    """By over a factor of two."""
+def test_a_machine_drifts_if_its_speed_changes_by_over_a_factor_of_two(before, after, drifted):
     for names in SPEEDS.values():
         found = disturbances_of(dict(zip(names, (before, after), strict=True)))
         assert [each.code for each in found] == [DRIFTED] * drifted

@@ -1,4 +1,4 @@
-"""A benchmark measured in fresh processes: one start, one value, until a deadline."""
+"""A benchmark measured in fresh processes: one value per process, until a deadline."""
 
 import os
 import time
@@ -19,7 +19,7 @@ NEVER = -1
 SKIPPED = skip("demo", "GPU", Reason(NEEDS_GPU), "cpu-virtual")
 
 
-def test_each_start_is_a_process_with_one_median():
+def test_each_sample_is_the_median_of_a_fresh_process():
     variant, process, gpu = measure_in_processes("started", 2, started.measure, NEVER, NEVER)
     assert (variant.values, variant.remark) == ((2.0, 3.0), "")
     assert len({*process.values, float(os.getpid())}) == 3
@@ -27,14 +27,14 @@ def test_each_start_is_a_process_with_one_median():
 
 
 @pytest.mark.parametrize("disturbed", [0, 1])
-def test_disturbed_start_is_remarked_on(disturbed):
+def test_a_disturbed_process_is_noted_in_the_remark(disturbed):
     variant, _, gpu = measure_in_processes("started", 2, started.measure, NEVER, disturbed)
     assert variant.values == (2.0, 3.0)
     assert variant.remark.startswith("disturbed: throttled: ")
     assert gpu == SKIPPED
 
 
-def test_start_that_fails_ends_the_measurement():
+def test_a_process_that_fails_ends_the_measurement():
     with pytest.raises(LabError, match="process 1, ended with code 4"):
         measure_in_processes("started", 2, started.measure, 1, NEVER)
 
@@ -57,23 +57,23 @@ def timed(variant: str, *values: float) -> Measurement:
     return Measurement("demo", variant, 0, values, "ms", "cpu-virtual")
 
 
-def test_starts_are_merged_in_their_order():
+def test_processes_are_merged_in_order():
     one, two = [timed("A", 1, 2, 9), timed("B", 5)], [timed("B", 6), timed("A", 4)]
     assert merge([one, two]) == [timed("A", 2, 4), timed("B", 5, 6)]
 
 
-def test_what_one_start_skipped_is_skipped():
+def test_a_variant_that_one_process_skipped_is_skipped():
     gone = skip("demo", "A", "does not build here", "cpu-virtual")
     assert merge([[timed("A", 1)], [gone]]) == [gone]
     assert merge([[gone], [gone]]) == [gone]
 
 
-def test_starts_that_measured_different_things_are_refused():
+def test_processes_that_measured_different_things_are_refused():
     with pytest.raises(LabError, match="different things"):
         merge([[timed("A", 1)], [timed("B", 1)]])
 
 
-def test_every_gpu_is_waited_for_before_the_clock_is_read(monkeypatch):
+def test_every_gpu_is_synchronized_before_the_clock_is_read(monkeypatch):
     order = []
     monkeypatch.setattr(torch.cuda, "synchronize", lambda gpu: order.append(str(gpu)))
     monkeypatch.setattr(clock.time, "perf_counter", lambda: order.append("read") or 1.0)
@@ -90,15 +90,17 @@ def test_every_gpu_is_waited_for_before_the_clock_is_read(monkeypatch):
         ("inf", "inf", [10] * 6, 6),
         ("55", "100", [10] * 6, 5),  # the sixth would end at 60
         ("60", "100", [10] * 6, 6),
-        ("5", "100", [10] * 6, 4),  # which decide something
+        ("5", "100", [10] * 6, 4),  # the fewest that decide something
         ("5", "35", [10] * 6, 3),
         ("5", "34", [20, 5, 5], 1),  # the next is expected to take as long as the one before
         ("5", "44", [20, 5, 5], 3),
         ("-1", "-1", [10] * 6, 1),
     ],
 )
-def test_starts_that_end_in_time_and_one_at_least(monkeypatch, deadline, latest, seconds, made):
-    """By a clock that advances by what each start takes."""
+def test_processes_are_started_until_the_deadline_and_at_least_one(
+    monkeypatch, deadline, latest, seconds, made
+):
+    """The clock advances by the time that each process takes."""
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     monkeypatch.setenv(DEADLINE_VARIABLE, deadline)

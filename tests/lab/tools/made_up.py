@@ -7,7 +7,7 @@ from tests.helpers import hardware
 
 
 def write_run(reports, name="one", seconds=2.0, **conditions):
-    """Rows of a stage whose one finding is a speed-up of so much, each start a bit more."""
+    """Write rows with a speed-up of `seconds`; each process takes 0.1% longer than the last."""
     made = [
         Measurement("times", variant, 16, tuple(ms * (1 + i / 1000) for i in range(8)), "ms")
         for variant, ms in (("sequentially", 10.0 * seconds), (BESIDE, 10.0))

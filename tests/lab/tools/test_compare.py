@@ -43,7 +43,7 @@ def test_a_strangers_reference_controls_neither_terminal_nor_page(results, capsy
     assert line.endswith(f"was measured with the profile {shown}")
 
 
-def test_a_snapshot_is_what_later_results_are_compared_with(results, capsys):
+def test_later_results_are_compared_with_a_snapshot(results, capsys):
     references.snapshot("before")
     path = Path(capsys.readouterr().out.strip())
     document = json.loads(path.read_text())
@@ -76,7 +76,7 @@ def commit(project):
 
 
 def test_each_result_is_compared_by_its_own_machine(results):
-    """One stage was measured here after a commit with another machine's results."""
+    """After the commit, one of two stages was measured on a different machine."""
     reports = results / "reports"
     for stage in ("bench_overlap", "bench_parallel"):
         write_run(reports, stage, machine=hardware("this"))
@@ -94,7 +94,7 @@ def test_each_result_is_compared_by_its_own_machine(results):
     assert not [line for line in lines if "bench_overlap" in line]
 
 
-def test_what_a_commit_lacks_is_said_with_what_to_do(results, capsys):
+def test_results_that_a_commit_lacks_are_reported_with_what_to_do(results, capsys):
     commit(results)
     write_run(results / "reports", "bench_parallel")
     assert printed(capsys) == [
@@ -102,8 +102,8 @@ def test_what_a_commit_lacks_is_said_with_what_to_do(results, capsys):
     ]
 
 
-def test_a_change_that_counts_has_its_size_with_an_interval():
-    """Distances to the ends of both intervals add up as errors of independent numbers do."""
+def test_a_change_for_better_or_worse_has_its_size_with_an_interval():
+    """Distances to the ends of both intervals add in quadrature, as independent errors do."""
     old = Finding(80.0, 79.0, 81.0, 8, Over.SEEDS, "%", "more")
     new = Finding(83.0, 82.0, 84.0, 8, Over.SEEDS, "%", "more")
     for both, mark in (((old, new), "better"), ((new, old), "worse")):
@@ -112,7 +112,7 @@ def test_a_change_that_counts_has_its_size_with_an_interval():
     assert compare.amount(compare.Change("accuracy", old, new, "within noise")) == "within noise"
 
 
-def test_of_a_stage_each_finding_is_printed_also_where_it_is_the_same(results, capsys):
+def test_comparing_one_stage_prints_every_finding_even_if_unchanged(results, capsys):
     reports = results / "reports"
     for stage in ("bench_overlap", "bench_parallel"):
         write_run(reports, stage)
@@ -130,7 +130,7 @@ def test_of_a_stage_each_finding_is_printed_also_where_it_is_the_same(results, c
 
 
 @pytest.mark.parametrize("where", ["the run's conditions", "the stage's params"])
-def test_times_of_other_numbers_of_images_are_neither_better_nor_worse(results, where):
+def test_times_of_different_numbers_of_images_are_neither_better_nor_worse(results, where):
     def measure(seconds, images):
         conditions = {"train_images": images} if where == "the run's conditions" else {}
         write_run(results / "reports", "bench_overlap", seconds, **conditions)
@@ -149,20 +149,20 @@ def test_times_of_other_numbers_of_images_are_neither_better_nor_worse(results, 
     assert marks()["speedup"] == "worse", "a ratio within one run"
 
 
-def test_git_hooks_of_another_repository_do_not_lead_there(results):
-    """They export GIT_DIR and its like."""
+def test_git_variables_of_another_repositorys_hooks_are_ignored(results):
+    """They export GIT_DIR and similar variables."""
     commit(results)
     program = "from lab.tools.sides import side_of_commit; print(len(side_of_commit('HEAD').taken))"
     ended = python("-c", program, GIT_DIR="/nowhere", GIT_INDEX_FILE="/nowhere")
     assert (ended.stdout, ended.stderr) == ("1\n", "")
 
 
-def test_git_that_does_not_work_says_why_itself(results, monkeypatch):
+def test_a_git_failure_is_reported_with_its_reason(results, monkeypatch):
     subprocess.run(["git", "init", "-q"], check=True)
     with pytest.raises(ParamsError, match="no commit yet"):
         sides.side_of_commit("HEAD")
     commit(results)
-    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # git's own
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # from git's own tests
     with pytest.raises(MachineError, match="git config --global --add safe"):
         sides.side_of_commit("HEAD")
     monkeypatch.setenv("GIT_DIR", "/nowhere")
@@ -173,7 +173,7 @@ def test_git_that_does_not_work_says_why_itself(results, monkeypatch):
         sides.side_of_commit("HEAD")
 
 
-def test_metrics_of_few_samples_come_after_what_is_judged_and_the_rest_is_counted(results, capsys):
+def test_judged_findings_come_before_few_samples_and_the_rest_is_counted(results, capsys):
     reports = results / "reports"
     columns = ("epoch", "train_loss", "test_accuracy", "seconds", "resumed")
 
@@ -200,7 +200,7 @@ def test_metrics_of_few_samples_come_after_what_is_judged_and_the_rest_is_counte
     assert params.count("->") == 8
 
 
-def test_a_reference_that_is_not_there_is_said_with_those_that_are(results):
+def test_an_unknown_reference_is_reported_with_the_known_ones(results):
     references.snapshot("mine")
     with pytest.raises(ParamsError, match=r"no such reference; known: mine"):
         sides.side_of_reference("yours")
@@ -220,7 +220,7 @@ DAMAGED = {
 }
 
 
-def test_a_damaged_reference_is_said_with_what_brings_it_back(results):
+def test_a_damaged_reference_is_reported_with_the_command_that_restores_it(results):
     references.snapshot("my.Machine_1")
     path = references.path_of("my.Machine_1")
     whole = json.loads(path.read_text())
@@ -235,7 +235,7 @@ def test_a_damaged_reference_is_said_with_what_brings_it_back(results):
         ), how
 
 
-def test_damaged_results_are_said_whether_compared_or_kept(results):
+def test_damaged_results_are_reported_whether_compared_or_kept(results):
     references.snapshot("mine")
     hardware_file = results / "reports" / "hardware.json"
     for file, content, complaint in (

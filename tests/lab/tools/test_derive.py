@@ -1,4 +1,4 @@
-"""DVC takes changed metrics for results, where nothing else changed."""
+"""DVC accepts changed metrics as results if nothing else changed."""
 
 import shutil
 from pathlib import Path
@@ -23,7 +23,7 @@ METRICS = Path("reports/train/one/metrics.json")
 
 @pytest.fixture
 def trained(tmp_path, monkeypatch):
-    """A project of which DVC knows all results."""
+    """Make a project whose results are all in DVC."""
     monkeypatch.chdir(tmp_path)
     Path("dvc.yaml").write_text(PIPELINE)
     for path in map(Path, ("code", "models/one.pt", METRICS)):
@@ -34,7 +34,7 @@ def trained(tmp_path, monkeypatch):
 
 
 def accepted() -> set[tuple[str, str]]:
-    """What DVC holds for the run's deps and results: each path with its hash."""
+    """Return each path and hash that DVC holds for the run's deps and results."""
     run = read_yaml(Path("dvc.lock"))["stages"]["train@one"]
     return {(each["path"], each["md5"]) for each in run["deps"] + run["outs"]}
 
@@ -51,7 +51,7 @@ def test_metrics_are_accepted_in_a_clone_without_weights(trained):
 @pytest.mark.parametrize(
     ("path", "text"), [("code", "another"), ("dvc.yaml", PIPELINE.replace("cmd: a", "cmd: b"))]
 )
-def test_metrics_are_not_accepted_where_something_else_changed_as_well(trained, path, text):
+def test_metrics_are_not_accepted_if_something_else_changed_as_well(trained, path, text):
     before = accepted()
     Path(path).write_text(text)
     METRICS.write_text("another")

@@ -47,7 +47,7 @@ def write(path: str | Path, content: str) -> None:
 
 
 def own_data(origin: str = "original") -> None:
-    """Data as `fetch` leaves them, the lab's own."""
+    """Write data as `fetch` leaves them, recorded as the lab's own."""
     write_data(Path("data"), origin=origin)
     for path in Path("data").rglob("*"):
         if path.is_file():
@@ -56,7 +56,7 @@ def own_data(origin: str = "original") -> None:
 
 @pytest.fixture
 def installed(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with data, a dvc.lock that git knows, and no source of data."""
+    """Make a project with data, a committed dvc.lock, and no source of data."""
     monkeypatch.delenv("LAB_DATA_MIRROR", raising=False)
     shutil.copy(ROOT / "pyproject.toml", project)
     edit_params({"data.mirrors.fashion_mnist": ["http://127.0.0.1:1"]})
@@ -86,7 +86,7 @@ def overwrite(path: str | Path, content: str) -> Callable[[], None]:
 
 
 def conflict() -> None:
-    """A merge of two sides that both changed dvc.lock."""
+    """Merge two branches that both changed dvc.lock."""
     command = ["git", "rev-parse", "HEAD"]
     first = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     for branch in ("other", "main"):
@@ -98,13 +98,13 @@ def conflict() -> None:
 
 
 def locks(pid: int) -> None:
-    """DVC's lock table after a DVC of that PID was killed, in a form that DVC accepts."""
+    """Write DVC's lock table as a killed DVC of that PID leaves it; DVC's schema checks it."""
     entry = {"pid": pid, "cmd": "dvc repro"}
     write(RWLOCK, json.dumps(SCHEMA({"write": {"/a": entry}, "read": {"/b": [entry]}})))
 
 
 def link_out() -> None:
-    """A link out of the project in the place of the data."""
+    """Replace the data with a link out of the project."""
     shutil.rmtree("data/FashionMNIST")
     Path("data/FashionMNIST").symlink_to("/")
 
@@ -114,7 +114,7 @@ def link_out() -> None:
 RESTORE = "git checkout HEAD -- dvc.lock"
 REMEASURE = "invoke remeasure --stage fetch"
 STATES = {
-    # check, how the state comes about, level and exit code, words of the line, its command
+    # check, setup, level and exit code, words of the line, fix
     "merged": (doctor.merge, conflict, "FAIL", 4, "dvc.lock, one of 1", "git checkout --ours dvc"),
     "rwlock": (doctor.dvc_busy, overwrite(RWLOCK, "a{"), "FAIL", 4, "rwlock", doctor.FIX),
     "killed DVC": (doctor.dvc_busy, lambda: locks(DEAD), "warn", 4, str(DEAD), doctor.FIX),
@@ -127,7 +127,7 @@ STATES = {
 
 
 @pytest.mark.parametrize("name", STATES)
-def test_state_is_named_and_fixed(installed, name):
+def test_each_state_is_named_and_fixed(installed, name):
     check, plant, level, code, words, fix = STATES[name]
     assert wrong(check) == []
     plant()
@@ -142,7 +142,7 @@ def test_state_is_named_and_fixed(installed, name):
 
 CONFIG = Path(".dvc/config.local")
 DVC_STATES = {
-    # how the state comes about, level, words of the line, its command
+    # setup, level, words of the line, fix
     "dvc.yaml": (overwrite("dvc.yaml", "stages: ["), "FAIL", "in line 2", ""),
     "a merge": (conflict, "FAIL", "dvc.lock' is invalid (possible merge conflict", RESTORE),
     "half a config": (overwrite(CONFIG, "[cache\n dir"), "FAIL", "config file", "head .dvc/"),
@@ -156,7 +156,7 @@ DVC_STATES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DVC_STATES)
-def test_where_dvc_cannot_read_or_write_is_said_in_its_own_words(installed, monkeypatch, name):
+def test_files_that_dvc_cannot_use_are_reported_in_its_own_words(installed, monkeypatch, name):
     write(".dvc/config", "")
     write("dvc.yaml", "stages: {a: {cmd: a, outs: [a/1]}}")
     delete("dvc.lock")()
@@ -169,7 +169,7 @@ def test_where_dvc_cannot_read_or_write_is_said_in_its_own_words(installed, monk
 
 
 @pytest.mark.slow
-def test_what_is_another_users_is_said(installed, monkeypatch):
+def test_another_users_files_are_reported(installed, monkeypatch):
     write(".dvc/config", "")
     monkeypatch.setattr(os, "geteuid", lambda: 54321)
     files = only(doctor.dvc)
@@ -186,7 +186,7 @@ def test_only_a_running_dvc_keeps_its_lock(installed, state):
         try:
             if state == "zombie":  # it has ended, and nobody has waited for it
                 os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-            else:  # until it has begun it has no command line
+            else:  # it has no command line until it has started
                 while not psutil.Process(process.pid).cmdline():
                     time.sleep(0.01)
             locks(process.pid)
@@ -205,7 +205,7 @@ def test_only_a_running_dvc_keeps_its_lock(installed, state):
     [
         (None, "torch", "torch is missing"),
         ("2.5.0", "torch", "torch 2.5.0 is not "),
-        # as torchvision 0.28.0, 0.27.0, 0.29.2 and 0.29.1 say themselves
+        # from the metadata of torchvision 0.28.0, 0.27.0, 0.29.2 and 0.29.1
         ("2.13.0+cpu", "torch==2.13.0", ""),
         ("2.13.0+cpu", "torch==2.12.0", "torch 2.13.0+cpu is not ==2.12.0"),
         ("2.15.0+cu132", "torch>=2.14.0", ""),
@@ -239,7 +239,7 @@ def test_wrong_python_is_named(monkeypatch, tmp_path):
 
 @pytest.mark.slow
 def test_without_packages_the_doctor_says_so(installed):
-    """Python without its site-packages; torch is tried in another process, which has them."""
+    """Python runs without site-packages; torch is tried in a separate process, which has them."""
     program = "import sys; from lab.tools.doctor import doctor; sys.exit(doctor())"
     result = python("-S", "-c", program)
     assert (result.returncode, result.stderr) == (4, "")
@@ -276,14 +276,14 @@ NVML = {"cap": 0x4, "hardware": 0x8, "software heat": 0x20, "heat": 0x40, "power
 
 
 @pytest.mark.parametrize("reason", NVML)
-def test_each_way_to_throttle_a_gpu_by_power_or_heat_is_named(fake_nvidia_smi, reason):
+def test_throttling_of_a_gpu_by_power_or_heat_is_named(fake_nvidia_smi, reason):
     fake_nvidia_smi(f"echo '0, Default, 0, 0, 143771, {NVML[reason]:#018x}'")
     finding = only(doctor.gpus)
     assert finding.level == "warn" and "throttled" in finding.text
     assert finding.fix.startswith("nvidia-smi -i 0")
 
 
-def test_hanging_driver_is_named(fake_nvidia_smi, monkeypatch):
+def test_a_hanging_driver_is_named(fake_nvidia_smi, monkeypatch):
     fake_nvidia_smi("exec sleep 60")
     monkeypatch.setattr(driver.query, "__kwdefaults__", {"seconds": 0.1})
     assert only(doctor.gpus).fix == "sudo reboot"
@@ -304,7 +304,9 @@ STEP = "print('copying from cuda:0 to cuda:1', flush=True); "
         ("print('torch 2.13.0, 2 CUDA GPU(s)')", "ok", "2 CUDA GPU(s)", ""),
     ],
 )
-def test_how_torch_fares_is_told(fake_nvidia_smi, monkeypatch, program, level, words, fix):
+def test_the_outcome_of_trying_torch_is_reported(
+    fake_nvidia_smi, monkeypatch, program, level, words, fix
+):
     fake_nvidia_smi("exit 0")
     monkeypatch.setattr(doctor, "TRY_TORCH", ("-c", program))
     monkeypatch.setattr(doctor, "TORCH_TIMEOUT_S", 1 if "sleep" in program else 60)

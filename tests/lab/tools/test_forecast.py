@@ -39,7 +39,7 @@ MEASURED = {"probe", *TRAIN, "together", "report"}
 
 @pytest.fixture
 def pipeline(tmp_path, monkeypatch):
-    """A project of which DVC knows all results."""
+    """Make a project whose results are all in DVC."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(forecast, "_machine_changed", lambda: False)
     (tmp_path / "dvc.yaml").write_text(PIPELINE)
@@ -62,38 +62,38 @@ def run_of(*targets, force=False):
         return forecast.will_run(repo, targets, force)
 
 
-def test_only_the_probe_runs_where_nothing_changed(pipeline):
+def test_only_the_probe_runs_if_nothing_changed(pipeline):
     assert run_of() == run_of("together") == ["probe"]
     assert run_of("theory") == []
 
 
-def test_what_changed_runs_with_what_follows_from_it_and_for_a_target_with_what_it_needs(pipeline):
+def test_changed_stages_run_with_their_dependents_and_a_target_with_its_needs(pipeline):
     write("reports/one", "another")
     assert run_of() == ["probe", "train@one", "together", "report"]
     assert run_of("together") == ["probe", "train@one", "together"]
     assert run_of("train") == run_of("train@one") == ["probe", "train@one"]
 
 
-def test_data_that_a_stage_before_brings_back_are_no_reason_to_run(pipeline):
+def test_missing_data_that_an_upstream_stage_restores_are_no_reason_to_run(pipeline):
     Path("data").unlink()
     assert run_of() == ["fetch", "probe"] or run_of() == ["probe", "fetch"]
     write("data", "another")
     assert {*run_of()} == {"fetch", "theory", *MEASURED}
 
 
-def test_another_machine_measures_all_that_depends_on_it(pipeline, monkeypatch):
+def test_a_different_machine_measures_all_that_depends_on_it(pipeline, monkeypatch):
     monkeypatch.setattr(forecast, "_machine_changed", lambda: True)
     assert {*run_of()} == MEASURED
     assert {*run_of("train@two")} == {"probe", "train@two"}
 
 
-def test_a_forced_target_runs_with_all_that_follows_from_it(pipeline):
+def test_a_forced_target_runs_with_all_its_dependents(pipeline):
     assert {*run_of("probe", force=True)} == MEASURED
     assert run_of("theory", force=True) == ["theory", "report"]
     assert {*run_of("fetch", force=True)} == {"fetch", "theory", *MEASURED} - {"probe"}
 
 
-def test_a_whole_run_of_the_laptop_profile_leaves_its_times_for_others(project, monkeypatch):
+def test_only_a_whole_run_of_the_laptop_profile_sets_the_committed_times(project, monkeypatch):
     write_times(OWN, Times(work_s=1.0))
     monkeypatch.setattr(forecast, "seconds_of_work", lambda: 3.0)
     remember("train@lenet_1gpu", 3.0)
@@ -110,7 +110,7 @@ def test_a_whole_run_of_the_laptop_profile_leaves_its_times_for_others(project, 
     assert kept.work_s == 2.0, "the machine was three times as slow at the end"
 
 
-def test_a_target_that_the_pipeline_lacks_is_an_error_with_the_nearest_one():
+def test_an_unknown_target_is_an_error_that_names_the_nearest_one():
     stages = ["probe", "train@record_83", "train@record_90"]
     for known in ("", "probe", "train", "train@record_90"):
         check_target(known, stages)
@@ -122,7 +122,7 @@ def test_a_target_that_the_pipeline_lacks_is_an_error_with_the_nearest_one():
 
 @pytest.fixture
 def checkout(project):
-    """The project as a checkout without data, in which DVC works."""
+    """Make the project a checkout without data, in which DVC works."""
     for name in ("tasks.py", "dvc.yaml", "dvc.lock", ".dvcignore"):
         shutil.copy(ROOT / name, project)
     for name in ("lab", "stages", "reports"):
@@ -155,8 +155,8 @@ def contents(folder):
     }
 
 
-def test_where_dvc_cannot_write_it_is_a_line(checkout, capsys):
-    """As in a read-only checkout: here a file is in a folder's place."""
+def test_a_folder_that_dvc_cannot_write_to_is_a_one_line_error(checkout, capsys):
+    """As in a read-only checkout; here a file takes a folder's place."""
     Path(".dvc/tmp").touch()
     assert forecast.foretell(["probe"], force=False) is None
     [line] = capsys.readouterr().err.splitlines()

@@ -1,4 +1,4 @@
-"""A new stage is whole but for its experiment, and everything that must name it does."""
+"""A new stage lacks only its experiment, and everything that must name it does."""
 
 import re
 import shutil
@@ -30,7 +30,7 @@ ARCHITECTURE = (
 
 
 @pytest.mark.slow
-def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
+def test_a_new_stage_lacks_only_its_experiment(tmp_path):
     folder = tmp_path / "project"
     folder.mkdir()
     for part in PROJECT:
@@ -76,7 +76,7 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
         assert f" M {entry}" not in left.stdout.splitlines()
 
 
-def test_nothing_is_left_to_write_in_the_questions_of_the_lab():
+def test_the_labs_own_questions_have_no_todo_left():
     texts = [*(ROOT / "stages").glob("*/page/*.md"), *(ROOT / "stages").glob("*/page/claims.yaml")]
     assert texts and [text for text in texts if "TODO" in text.read_text()] == []
 
@@ -93,7 +93,7 @@ def test_nothing_is_left_to_write_in_the_questions_of_the_lab():
         (NAME, "12.11", "Does a | b?", "--question"),
     ],
 )
-def test_what_cannot_be_a_question_is_refused(name, book, question, said, monkeypatch):
+def test_an_invalid_question_is_refused(name, book, question, said, monkeypatch):
     monkeypatch.chdir(ROOT)
     with pytest.raises(ParamsError, match=said):
         write_question(name, book, question)

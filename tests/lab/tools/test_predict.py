@@ -1,4 +1,4 @@
-"""The net's answer, and pictures as people have them against the image that they show."""
+"""The net's answer, and users' pictures compared with the image that they show."""
 
 import io
 from functools import partial
@@ -24,7 +24,7 @@ GARMENT = np.array(ImageOps.pad(CLEAN.crop(CLEAN.getbbox()), (28, 28)))  # as in
 
 
 def saved(state: object) -> bytes:
-    """What torch.save writes."""
+    """Return the bytes that torch.save writes."""
     buffer = io.BytesIO()
     torch.save(state, buffer)
     return buffer.getvalue()
@@ -34,7 +34,7 @@ WEIGHTS = saved(MODELS["lenet"](torch.Generator().manual_seed(0)).state_dict())
 
 
 def write_run(name: str, accuracy: float, content: bytes = WEIGHTS) -> None:
-    """Write what a run of LeNet leaves, with those weights."""
+    """Write the files that a run of LeNet leaves."""
     Path("models").mkdir(exist_ok=True)
     Path(f"models/{name}.pt").write_bytes(content)
     folder = Path("reports/train", name)
@@ -43,14 +43,14 @@ def write_run(name: str, accuracy: float, content: bytes = WEIGHTS) -> None:
 
 
 @pytest.mark.parametrize("state", [MODELS["mlp"](torch.Generator()).state_dict(), [torch.zeros(1)]])
-def test_weights_of_no_lenet_are_refused_in_a_line_that_names_the_command(project, state):
+def test_weights_of_a_different_net_are_refused_in_a_line_that_names_the_command(project, state):
     write_run("lenet_1gpu", 90, saved(state))
     line = r"^models/lenet_1gpu\.pt: [^\n]*; `invoke train lenet_1gpu` makes it again$"
     with pytest.raises(CheckpointError, match=line):
         predict.load_net("lenet_1gpu")
 
 
-def test_the_classes_are_printed_likeliest_first_and_mistakes_end_in_a_line(project, capsys):
+def test_the_classes_are_printed_likeliest_first_and_each_mistake_is_one_line(project, capsys):
     write_run("lenet_1gpu", 90)
     Image.fromarray(DRAWN).save("a picture.png")
 
@@ -76,7 +76,7 @@ def test_the_classes_are_printed_likeliest_first_and_mistakes_end_in_a_line(proj
         assert said.count("\n") == 1
 
 
-def test_the_most_accurate_run_that_is_trained_here_answers_where_none_is_named(project, capsys):
+def test_the_most_accurate_run_trained_here_answers_by_default(project, capsys):
     Image.fromarray(DRAWN).save("a.png")
     with pytest.raises(CheckpointError, match="lenet_1gpu"):  # there is none yet
         predict.predict(Path("a.png"))
@@ -89,7 +89,7 @@ def test_the_most_accurate_run_that_is_trained_here_answers_where_none_is_named(
 
 
 def seen(path, image):
-    """What a net is given of a picture."""
+    """Return the pixels that a net gets of a picture."""
     image.save(path)
     pixels = read_picture(path)
     assert (pixels.shape, pixels.dtype) == ((28, 28), np.uint8)
@@ -110,7 +110,7 @@ def test_an_image_of_the_data_set_stays_as_it_is(tmp_path):
     ],
 )
 def test_any_photo_becomes_a_light_garment_on_black(tmp_path, name, mode, size, paper):
-    """The margin is cropped as the data set's makers did; a camera's noise, specks and text go."""
+    """The margin is cropped as in the data set; camera noise, specks and text disappear."""
     ink = 0 if paper else 255
     photo = np.full(size, float(paper))
     garment = np.asarray(Image.fromarray(GARMENT).resize((140, 140)))
@@ -124,7 +124,7 @@ def test_any_photo_becomes_a_light_garment_on_black(tmp_path, name, mode, size, 
     assert np.abs(pixels.astype(float) - GARMENT).mean() < 12
 
 
-def test_what_is_transparent_is_paper_and_what_is_not_square_keeps_its_shape(tmp_path):
+def test_transparent_areas_are_background_and_pictures_keep_their_shape(tmp_path):
     drawing = Image.new("RGBA", (100, 50), (0, 0, 0, 0))
     drawing.paste((0, 0, 0, 255), (5, 10, 95, 40))
     pixels = seen(tmp_path / "a.png", drawing)
@@ -132,7 +132,7 @@ def test_what_is_transparent_is_paper_and_what_is_not_square_keeps_its_shape(tmp
     assert pixels[14, 2] == pixels[14, 14] == 255
 
 
-def test_a_drawing_in_thin_lines_is_seen_whole(tmp_path):
+def test_a_drawing_in_thin_lines_is_seen(tmp_path):
     drawing = np.full((280, 280), 255, dtype=np.uint8)
     drawing[100:180, 140] = drawing[140, 60:220] = 0
     assert seen(tmp_path / "a.png", Image.fromarray(drawing)).any()
@@ -157,7 +157,7 @@ def encoded(image, kind):
     ],
     ids=["one colour", "transparent", "empty", "broken", "EPS", "TIFF"],
 )
-def test_what_shows_no_garment_is_one_clear_error(tmp_path, content, complaint):
+def test_a_picture_without_a_garment_is_one_clear_error(tmp_path, content, complaint):
     path = tmp_path / "a.png"
     path.write_bytes(content)
     with pytest.raises(DataError, match=rf"a\.png: .*{complaint}") as error:

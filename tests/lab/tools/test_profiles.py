@@ -10,7 +10,7 @@ from tests.helpers import ROOT, edit_params
 PROFILES = ROOT / "profiles"
 
 
-def test_laptop_brings_the_committed_params_back_but_for_keys_that_no_profile_changes(project):
+def test_laptop_restores_the_committed_params_except_keys_that_no_profile_changes(project):
     path = project / "params.yaml"
     path.write_text(path.read_text().replace("\nseed: 0", "\nseed: 7"))
     edited = path.read_bytes()
@@ -28,7 +28,7 @@ def test_laptop_lists_what_the_others_change():
     assert {key for key in others if key.rpartition(".")[0] not in added} == keys("laptop") - added
 
 
-def test_a_profile_has_nothing_of_the_one_before(project):
+def test_a_profile_keeps_nothing_of_the_previous_one(project):
     study = profiles.merge("study")
     profiles.write_profile("smoke")
     profiles.write_profile("study")
@@ -59,7 +59,7 @@ NO_MIRRORS = ["data.mirrors.fashion_mnist=[]", "data.mirrors.airfoil=[]"]
 
 
 @pytest.mark.parametrize("run", ["lenet_1gpu", "record_83", "record_92"])
-def test_a_run_that_a_profile_takes_out_comes_back_as_listed_and_dvc_may_empty_lists(project, run):
+def test_a_run_that_a_profile_removes_comes_back_as_listed_and_dvc_may_empty_lists(project, run):
     path = project / "params.yaml"
     expected = params.read_yaml(path)
     listed = params.read_yaml(PROFILES / "laptop.yaml")["train"]["runs"][run]
@@ -76,7 +76,7 @@ def test_a_run_that_a_profile_takes_out_comes_back_as_listed_and_dvc_may_empty_l
     assert written == expected
 
 
-def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project):
+def test_an_unknown_profile_or_key_is_refused_and_nothing_is_written(project):
     before = (project / "params.yaml").read_bytes()
     (project / "profiles" / "odd.yaml").write_text("train:\n  epocs: 3\n")
     for name, complaint in (

@@ -1,4 +1,4 @@
-"""The report's web site as the workflow makes it, read as a browser reads it."""
+"""The report's website as the workflow makes it, read as a browser reads it."""
 
 import re
 import shlex
@@ -18,12 +18,12 @@ from tests.helpers import COMMITTED, ROOT, files, python
 [WORKFLOW] = read_yaml(ROOT / ".github" / "workflows" / "pages.yml")["jobs"].values()
 [COMMAND] = [step["run"] for step in WORKFLOW["steps"] if "run" in step]
 PAGES, COMMIT = "https://x.example/y/", "0123456789" * 4
-FOUND = {  # by the workflow when it runs
+FOUND = {  # values that the workflow fills in
     "steps.pages.outputs.base_url": PAGES.rstrip("/"),
     "github.repository": "o/n",
     "github.sha": COMMIT,
 }
-OTHERS = re.compile(  # what a page leads to beside the site and its source, or has in its pictures
+OTHERS = re.compile(  # other hosts that a page links to, and data in its images
     r"https?://(zh\.d2l\.ai|d2l\.ai|arxiv\.org|github\.com/d2l-ai|www\.w3\.org"
     r"|colab\.research\.google\.com|kaggle\.com)\b|data:"
 )
@@ -31,12 +31,12 @@ OPTIONS = ("--pages", PAGES, "--source", "https://code.example/o/n", "--commit",
 
 
 def make_site(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Make the site where no package is installed."""
+    """Make the site with a Python that has no packages."""
     return python("-S", "-m", "lab.tools.publish", *words, cwd=project)
 
 
 def publish(project: Path, server: str) -> Path:
-    """Run the workflow's command as that server's, and return the site."""
+    """Run the workflow's command as on that server, and return the site."""
     found = FOUND | {"github.server_url": server}
     command = re.sub(r"\$\{\{ (.*?) \}\}", lambda each: found[each[1]], COMMAND)
     python, _, module, *options = shlex.split(command)
@@ -63,10 +63,10 @@ def committed(project):
 
 
 class Page(HTMLParser):
-    """What a page leads to and shows, and what can be led to.
+    """The links, ids and metadata of a page.
 
     Attributes:
-        urls: of links, and whatever else in its text is an absolute address.
+        urls: targets of links, and other absolute addresses in the text.
     """
 
     def __init__(self, path: Path) -> None:
@@ -91,7 +91,7 @@ def pages_of(site: Path) -> dict[str, Page]:
 
 
 def astray(site: Path, root: str, source: str) -> list[tuple[str, str]]:
-    """The links of a site's pages that lead to nothing in it or the source, or that none names."""
+    """Return each (page, url) that leads nowhere in the site or source, or to an unknown host."""
     pages, names, wrong = pages_of(site), files(site), []
     for page, read in pages.items():
         for url in (urljoin(root + page, each) for each in read.urls):
@@ -109,7 +109,7 @@ def astray(site: Path, root: str, source: str) -> list[tuple[str, str]]:
 
 
 def is_in_the_source(path: str) -> bool:
-    """Whether a code host has something there: the repository, a file of the commit, a form."""
+    """Return whether a code host has this path: the repository, a file of the commit, a form."""
     if form := re.fullmatch(r"/issues/new\?template=(.+)", path):
         return (ROOT / ".github" / "ISSUE_TEMPLATE" / form[1]).is_file()
     found = re.fullmatch(rf"(?:/(?:tree|blob)/{COMMIT}(?:/(.+))?)?", path)
@@ -117,13 +117,13 @@ def is_in_the_source(path: str) -> bool:
 
 
 def lands_on(page: Page) -> set[str]:
-    """The fragments that mean something to a page: a place in it, or a choice of claims."""
+    """Return the fragments that a page understands: its ids, and the filters of claims."""
     return page.ids | {"confirmed", "refuted", "depends", "inconclusive", "untested"}
 
 
 @pytest.mark.parametrize("server", ["https://github.com", "https://code.example"])
-def test_a_published_site_names_where_it_is_and_what_it_is_made_from_alone(committed, server):
-    """And what is on GitHub opens in Colab and Kaggle."""
+def test_a_published_site_names_only_its_own_address_and_source(committed, server):
+    """On GitHub, its notebook also opens in Colab and Kaggle."""
     site, source = publish(committed, server), f"{server}/o/n"
     assert {step["with"]["path"] for step in WORKFLOW["steps"] if "with" in step} == {str(SITE)}
     assert astray(site, PAGES, source) == []
@@ -134,7 +134,7 @@ def test_a_published_site_names_where_it_is_and_what_it_is_made_from_alone(commi
     }
     pages = pages_of(site)
     for name, page in pages.items():
-        if page.said:  # or it is an old address that leads on
+        if page.said:  # otherwise it is an old address that redirects
             assert page.said["og:url"] == PAGES + name.removesuffix("index.html")
             assert f"{source}/tree/{COMMIT}" in page.urls
         there = {url for url in page.urls if re.search(r"\b(colab|kaggle)\.", url)}
@@ -153,7 +153,7 @@ def test_a_published_site_names_where_it_is_and_what_it_is_made_from_alone(commi
         assert rf"COMMIT = \"{COMMIT}\"" in text
 
 
-def test_a_site_without_addresses_is_as_the_pages_in_a_clone(committed):
+def test_a_site_without_addresses_has_no_placeholders_and_no_broken_links(committed):
     assert make_site(committed).returncode == 0
     site = committed / SITE
     assert astray(site, "https://x.invalid/", "https://code.invalid/") == []
@@ -169,7 +169,7 @@ def test_a_site_without_addresses_is_as_the_pages_in_a_clone(committed):
     assert files(site) - led_to <= {"index.html", *old}, "nothing else is on it"
 
 
-def test_the_picture_of_a_link_has_the_size_that_pages_say(committed):
+def test_the_preview_image_has_the_size_that_pages_state(committed):
     page = pages_of(publish(committed, "https://code.example"))["index.html"].said
     file = page["og:image"].removeprefix(PAGES)
     header = (COMMITTED / "reports" / file).read_bytes()[:24]
@@ -178,7 +178,7 @@ def test_the_picture_of_a_link_has_the_size_that_pages_say(committed):
     assert size == tuple(map(str, struct.unpack(">II", header[16:])))
 
 
-def test_a_site_has_reports_at_its_root_and_what_is_linked_beside_it(project):
+def test_a_site_has_reports_at_its_root_and_linked_files_next_to_them(project):
     for name, text in {
         "reports/index.html": '<a href="pages/x.html">',
         "reports/pages/x.html": '<a href="../index.html"><a href="../x/rows.csv#a">'
@@ -208,7 +208,7 @@ def test_a_link_that_leads_nowhere_makes_no_site(project, target):
     assert made.stderr.startswith(said) and len(made.stderr.splitlines()) == 1
 
 
-def test_addresses_are_text_in_html(project):
+def test_addresses_are_escaped_in_html(project):
     (project / "reports").mkdir()
     page = '<!--published <a href="{source}">\n{repository} {name}</a> -->'
     (project / "reports" / "index.html").write_text(page)
@@ -226,7 +226,7 @@ def test_addresses_are_text_in_html(project):
         ("--commit", "main"),
     ],
 )
-def test_what_is_no_address_or_commit_is_refused(project, option, value):
+def test_an_invalid_address_or_commit_is_refused(project, option, value):
     i = OPTIONS.index(option)
     made = make_site(project, *OPTIONS[: i + 1], value, *OPTIONS[i + 2 :])
     assert made.returncode == 2

@@ -16,11 +16,11 @@ def machine(project):
 
 
 def measure(project, speedup: float) -> None:
-    """Results on which the claims about overlapping copies rest, of a machine with a GPU."""
+    """Write a GPU machine's results for the claims about overlapping copies."""
     write_run(project / "reports", "bench_overlap", speedup, device_kind="cuda")
 
 
-def test_runs_are_kept_in_their_order_and_what_they_differ_in_is_said(machine):
+def test_runs_are_kept_in_order_and_their_differences_are_summarised(machine):
     measure(machine, 1.2)
     assert retest.keep().name == "1.json"
     measure(machine, 0.8)
@@ -34,7 +34,7 @@ def test_runs_are_kept_in_their_order_and_what_they_differ_in_is_said(machine):
     ]
 
 
-def test_runs_of_another_machine_are_no_retest(machine):
+def test_runs_of_a_different_machine_are_no_retest(machine):
     measure(machine, 1.2)
     retest.keep()
     retest.keep()

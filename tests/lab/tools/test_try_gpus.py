@@ -11,7 +11,7 @@ CPUS = [torch.device("cpu")] * 2
 
 @pytest.mark.parametrize("planted", [None, "a bit", "all", "one direction"])
 def test_damaged_copies_between_gpus_are_named(monkeypatch, planted):
-    """On two CPU devices, with a copy that changes what arrives."""
+    """Uses two CPU devices, and a copy that changes what arrives."""
     monkeypatch.setattr(try_gpus, "COPIED_BYTES", 2**16)
     calls, real = count(), torch.Tensor.copy_
 

@@ -16,7 +16,7 @@ from tests.helpers import recipe
 from tests.lab.training.strategy_ranks import CPU, batch, part_of_a_run
 
 NUM_SHARDS = 8
-# images and batch size: an epoch's last batch is smaller, and its shards are not all equal
+# an epoch's last batch is smaller, and its shards are not all equal
 NUM_IMAGES = {"lenet_he": 150, "convnet": 27, "resnet18": 27}
 SHARDED = recipe(shards=NUM_SHARDS, lr=0.05, num_epochs=2, schedule="one_cycle", augment="shift")
 SMALL = SHARDED.but(batch_size=16, label_smoothing=0.1)
@@ -28,7 +28,7 @@ RECIPES = {
 
 
 def start(name: str, num_devices: int, processes: Alone | None = None) -> tuple[Model, RowsStep]:
-    """A net that nobody has trained."""
+    """Return the model and step of an untrained net."""
     net = MODELS[name](torch.Generator().manual_seed(0))
     return model_and_step(net, [CPU] * num_devices, RECIPES[name], processes)
 
@@ -40,7 +40,7 @@ def go_on(
     state: dict[str, Any] | None = None,
     steps: int | None = None,
 ) -> dict[str, Any]:
-    """Train from a state on, for so many steps or to the end; the state then."""
+    """Train from a state for `steps` steps or to the end; return the new state."""
     test_set = batch(33)
     found = part_of_a_run(Trainer(model, step, batch(NUM_IMAGES[name])), test_set, state, steps)
     found["logits"] = predict(model, test_set[0], batch_size=3)
@@ -49,7 +49,7 @@ def go_on(
 
 
 def hash_of(state: dict[str, Any]) -> str:
-    """Of weights, running statistics, the rule's state, losses, accuracies and logits."""
+    """Hash weights, running statistics, the rule's state, losses, accuracies and logits."""
     digest = hashlib.sha256()
     tensors = [*state["params"].values(), *(b for each in state["buffers"] for b in each.values())]
     tensors += [part for each in state["updates"] for part in each] + [state["logits"]]
@@ -60,7 +60,7 @@ def hash_of(state: dict[str, Any]) -> str:
 
 
 def go_on_as_a_rank(device: torch.device, name: str, saved: bytes, steps: int | None) -> bytes:
-    """The same in one of several processes, of and to what `torch.save` makes of a state."""
+    """Do the same as one of several ranks; both states are bytes that `torch.save` wrote."""
     state = loaded(saved) if saved else None
     found = io.BytesIO()
     torch.save(go_on(*start(name, 1, Group()), name, state, steps), found)

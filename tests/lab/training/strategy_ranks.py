@@ -1,4 +1,4 @@
-"""One of several ranks: steps of `ddp` beside those of `replicas`."""
+"""One of several ranks: steps of `ddp` compared with those of `replicas`."""
 
 import time
 from itertools import count, islice
@@ -59,7 +59,7 @@ def part_of_a_run(
     state: dict[str, Any] | None,
     steps: int | None,
 ) -> dict[str, Any]:
-    """Train from a state on, for so many steps or to the end; the state then."""
+    """Train from a state for `steps` steps or to the end; return the new state."""
     progress = Progress()
     if state:
         trainer.model.load_state(state)
@@ -87,7 +87,7 @@ def difference(a: dict[str, Tensor], b: dict[str, Tensor]) -> float:
 
 
 def compare(net: nn.Module, world_size: int) -> dict[str, float]:
-    """The largest differences of losses, weights, each replica's buffers and predictions."""
+    """Return the largest differences of losses, weights, replicas' buffers and predictions."""
     (ddp, ddp_step), (by_hand, step) = by_ddp(net), model_and_step(net, [CPU] * world_size, NOTES)
     losses = zip(losses_of(ddp, ddp_step), losses_of(by_hand, step), strict=True)
     state, expected = ddp.state(), by_hand.state()
@@ -108,10 +108,10 @@ def compare(net: nn.Module, world_size: int) -> dict[str, float]:
 
 
 def tell_each_other(rank: int) -> dict[str, object]:
-    """What crosses the ranks' borders, as rank 0 sees it."""
+    """Exchange data between the ranks; return what rank 0 sees."""
     group = Group()
     sent = [group.furthest(content if rank == 0 else None, 0) for content in (b"abc\x00", None)]
-    sent.append(group.furthest(bytes([rank]) * (rank + 1), rank))  # each has got further
+    sent.append(group.furthest(bytes([rank]) * (rank + 1), rank))  # the last got furthest
     last = group.world_size - 1
     own = group.share(torch.arange(9), group.world_size)
     facts: dict[str, object] = {
@@ -130,7 +130,7 @@ def tell_each_other(rank: int) -> dict[str, object]:
 
 
 def pause_together(rank: int) -> dict[str, object]:
-    """Where ranks yield if only the last one's clock moves: by a save's time at each look."""
+    """Return where ranks yield if only the last rank's clock moves, by SAVE_EVERY_S per look."""
     looks, is_last = count(), rank == dist.get_world_size() - 1
     loop.time = SimpleNamespace(  # type: ignore[assignment]
         monotonic=lambda: next(looks) * loop.SAVE_EVERY_S if is_last else 0.0

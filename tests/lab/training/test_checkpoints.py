@@ -40,7 +40,7 @@ def latest_seconds(checkpoints):
     return checkpoints.decode(checkpoints.latest())["seconds"]
 
 
-def test_what_is_saved_comes_back_and_the_last_two_are_kept(checkpoints):
+def test_a_saved_state_comes_back_and_the_last_two_are_kept(checkpoints):
     assert checkpoints.latest() is None
     assert [path.name[:11] for path in saved(checkpoints)] == ["00001-00007", "00002-00014"]
     state = checkpoints.decode(checkpoints.latest())
@@ -59,7 +59,7 @@ def test_a_later_step_is_newer_than_its_epochs_start(checkpoints):
     assert latest_seconds(checkpoints) == 3
 
 
-def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_warning(checkpoints, caplog):
+def test_a_damaged_checkpoint_falls_back_to_the_previous_one_with_a_warning(checkpoints, caplog):
     older, newer = saved(checkpoints)
     newer.write_bytes(newer.read_bytes()[:100])
     with caplog.at_level(logging.WARNING):
@@ -71,7 +71,7 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_warning(checkpo
     assert error.value.exit_code == 5
 
 
-def test_a_bit_flipped_anywhere_is_noticed(checkpoints):
+def test_a_bit_flipped_anywhere_is_detected(checkpoints):
     older, newer = saved(checkpoints)
     older.unlink()
     content = newer.read_bytes()
@@ -90,14 +90,14 @@ def put(checkpoints, content):
 
 
 def written(document, **options):
-    """What torch.save writes."""
+    """Return the bytes that torch.save writes."""
     buffer = io.BytesIO()
     torch.save(document, buffer, **options)
     return buffer.getvalue()
 
 
 def packed(content):
-    """The same file with its parts compressed, as a bomb would have them."""
+    """Return the file with its parts compressed, like a zip bomb."""
     buffer = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(content)) as old,
@@ -133,7 +133,7 @@ def test_any_other_file_is_refused_and_runs_no_code(checkpoints, tmp_path, monke
     assert not (tmp_path / "canary").exists()
 
 
-def test_another_runs_checkpoint_is_refused_whole(checkpoints):
+def test_another_runs_checkpoint_is_refused(checkpoints):
     put(checkpoints, written({"key": "another", **STATE}))
     with pytest.raises(CheckpointError, match="another run's"):
         latest_seconds(checkpoints)
@@ -178,8 +178,8 @@ with Checkpoints("a-key", Path({str(checkpoints.folder.parent)!r})).lock():
         pass
 
 
-def test_where_no_lock_can_be_made_it_is_a_line(tmp_path):
-    """As in a read-only checkout: here a file is in the folder's place."""
+def test_a_lock_that_cannot_be_made_is_a_one_line_error(tmp_path):
+    """As in a read-only checkout; here a file takes the folder's place."""
     (tmp_path / "file").touch()
     with pytest.raises(MachineError) as error, Checkpoints("a-key", tmp_path / "file").lock():
         pass

@@ -13,7 +13,7 @@ from tests.helpers import recipe
 CPU = torch.device("cpu")
 IMAGES, LABELS = map(torch.from_numpy, synthetic.fashion(40, 0))
 TRAIN = IMAGES, LABELS.long()
-BATCH = 16  # two of them, and one of 8
+BATCH = 16  # two full batches, and one of 8
 LR = 0.1
 PLAIN = recipe(batch_size=BATCH, lr=LR)
 
@@ -23,7 +23,7 @@ def net_of(name):
 
 
 def trained(name, device, asked, epochs=2, variants=False):
-    """All losses of some epochs, each in another order, and the state at the end."""
+    """Return all losses of some epochs, each in a different order, and the final state."""
     model, step = model_and_step(net_of(name), [device], asked)
     trainer, losses = Trainer(model, step, TRAIN), []
     for epoch in range(epochs):
@@ -46,7 +46,7 @@ def assert_same(found, wanted):
         assert torch.equal(one, other)
 
 
-def test_without_a_gpu_the_step_is_taken_as_it_is():
+def test_without_a_gpu_the_step_runs_eagerly():
     assert_same(trained("lenet", CPU, PLAIN.but(strategy="graph")), trained("lenet", CPU, PLAIN))
 
 
@@ -61,7 +61,9 @@ def test_without_a_gpu_the_step_is_taken_as_it_is():
         ("bf16", "max-autotune-no-cudagraphs", "sgd"),
     ],
 )
-def test_on_a_gpu_the_graph_trains_to_the_same_bits(precision, compile_mode, optimizer):
+def test_on_a_gpu_the_graph_gives_bit_for_bit_identical_training(
+    precision, compile_mode, optimizer
+):
     prepare_process(precision)
     asked = PLAIN.but(precision=precision, compile=compile_mode, optimizer=optimizer)
     gpu = torch.device("cuda", 0)

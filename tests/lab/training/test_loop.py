@@ -62,7 +62,7 @@ def run(
     how=None,
     **more,
 ):
-    """The epochs of a run on virtual devices, and of each yield the progress and the state."""
+    """Train on virtual devices; return the epochs, and the (progress, state) of each yield."""
     net = softmax_regression() if net is None else net
     asked = {"batch_size": batch_size, "lr": lr, "num_epochs": num_epochs, **(how or {})}
     model, step = model_and_step(net, [CPU] * num_devices, NOTES.but(**asked))
@@ -84,7 +84,7 @@ def results_of(epochs):
 
 
 @given(st.integers(0, 200), st.integers(0, 2**31 - 1), st.integers(1, 99))
-def test_an_epochs_order_is_a_permutation_of_its_own(n, seed, epoch):
+def test_each_epoch_has_its_own_permutation(n, seed, epoch):
     order = epoch_order(n, seed, epoch)
     assert sorted(order.tolist()) == list(range(n))
     assert torch.equal(order, epoch_order(n, seed, epoch))
@@ -94,7 +94,7 @@ def test_an_epochs_order_is_a_permutation_of_its_own(n, seed, epoch):
 
 
 def test_the_loss_of_an_epoch_is_the_mean_over_its_images():
-    """Also where the last batch is smaller: at a rate that changes next to nothing."""
+    """Also if the last batch is smaller; the learning rate changes next to nothing."""
     net = softmax_regression()
     with torch.no_grad():
         net[1].weight.normal_(std=0.01, generator=torch.Generator().manual_seed(0))
@@ -112,8 +112,8 @@ def test_it_learns():
     assert [epoch.epoch for epoch in epochs] == [1, 2, 3, 4, 5, 6]
 
 
-def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not():
-    """Also with two threads for a device."""
+def test_the_same_seed_gives_the_same_bits_and_a_different_one_does_not():
+    """Also with two threads per device."""
     for make in (lambda: LeNet(torch.Generator().manual_seed(0)), small_batch_norm_net):
         for num_devices in (1, 2):
             torch.set_num_threads(2 // num_devices)
@@ -154,7 +154,7 @@ def test_warming_up_leaves_the_weights_alone():
 
 
 @pytest.mark.parametrize("num_devices", [1, 3])
-def test_prediction_is_the_first_replicas_in_evaluation_mode_in_the_images_order(num_devices):
+def test_prediction_uses_the_first_replica_in_evaluation_mode_and_keeps_the_order(num_devices):
     net = small_batch_norm_net()
     model, step = model_and_step(net, [CPU] * num_devices, recipe())
     rows = torch.arange(len(TRAIN[0]))
@@ -179,12 +179,12 @@ def undisturbed(num_devices):
 
 @pytest.mark.parametrize("num_devices", [1, 2])
 @pytest.mark.parametrize("after", [1, 13, 20, 29])
-def test_an_ended_run_resumes_to_the_same_bits(
+def test_an_interrupted_run_resumes_to_the_same_bits(
     num_devices, after, saves_after_each_step, monkeypatch
 ):
-    """10 steps an epoch: inside an epoch, on its end, or after the last step but one.
+    """With 10 steps per epoch: within an epoch, at its end, or one step before the run's end.
 
-    Each part of an epoch takes a second, on a clock that moves when it is read.
+    Each part of an epoch takes a second, as the clock advances when it is read.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop, "SAVE_EVERY_S", 3600.0)
@@ -212,7 +212,7 @@ HOW = {
 }
 
 
-def test_momentum_decay_one_cycle_and_smoothed_labels_are_torchs_own():
+def test_momentum_decay_one_cycle_and_smoothed_labels_match_torch():
     _, yields = run(num_epochs=2, how=HOW | {"augment": "none"})
     net = softmax_regression()
     weights, others = ([p for p in net.parameters() if (p.ndim > 1) == many] for many in (1, 0))
@@ -243,7 +243,7 @@ def test_a_finished_run_has_nothing_left_to_do():
     model.close()
 
 
-def test_leaving_the_finite_numbers_stops_with_the_step_and_the_rate():
+def test_a_non_finite_loss_stops_the_run_and_names_the_step_and_the_rate():
     with pytest.raises(
         DivergedError, match=r"the loss is nan in epoch 1, step 2; lower lr \(it is 1e\+38\)"
     ) as error:

@@ -1,4 +1,4 @@
-"""The notes' loop, timed in part."""
+"""The notes' training loop, timed over a part of an epoch."""
 
 import pytest
 import torch
@@ -9,8 +9,8 @@ from lab.training.notes_loop import EpochClock
 CPU = torch.device("cpu")
 
 
-def test_what_an_epoch_pays_once_counts_in_proportion(monkeypatch):
-    """A loader that takes 10 s to start and gives two batches for each worker at once."""
+def test_the_one_time_cost_of_an_epoch_counts_in_proportion(monkeypatch):
+    """The loader takes 10 s to start and has two batches per worker ready."""
     now = [0.0]
     monkeypatch.setattr(notes_loop, "read_clock", lambda devices: now[0])
 

@@ -1,4 +1,4 @@
-"""Each optimizer in a training run: torch's steps, and the same bits however it is interrupted."""
+"""Each optimizer in a training run: torch's steps, and the same bits after an interruption."""
 
 import functools
 import io
@@ -40,7 +40,7 @@ def net() -> nn.Module:
 
 
 @pytest.mark.parametrize(("optimizer", "decay"), TORCHS)
-def test_a_recipes_optimizer_is_torchs_with_decay_of_weights_alone(optimizer, decay):
+def test_a_recipes_optimizer_matches_torchs_and_decays_only_weights(optimizer, decay):
     torch.manual_seed(1)
     ours = nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 3)).double()
     theirs = nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 3)).double()
@@ -63,7 +63,7 @@ def test_a_recipes_optimizer_is_torchs_with_decay_of_weights_alone(optimizer, de
 
 
 def trained(how, num_devices, saved=b"", steps=None, processes=None):
-    """What `torch.save` makes of a run's state after so many more steps, or at its end."""
+    """Return a run's state after `steps` more steps, or at its end, as `torch.save` writes it."""
     asked = recipe(batch_size=16, lr=0.01, weight_decay=1e-3, num_epochs=2, **how)
     model, step = model_and_step(net(), [CPU] * num_devices, asked, processes)
     state = tensors_in(saved) if saved else None
@@ -74,7 +74,7 @@ def trained(how, num_devices, saved=b"", steps=None, processes=None):
 
 
 def bits(saved):
-    """All that training changes, without times and whether it was interrupted."""
+    """Return the bytes of all that training changes, except times and resumption."""
     state = tensors_in(saved)
     tensors = [*state["params"].values(), *(b for each in state["buffers"] for b in each.values())]
     tensors += [part for parts in state["updates"] for part in parts]
@@ -85,8 +85,10 @@ WAYS = {"whole": {}, "shards": {"shards": 4}}
 
 
 def as_a_rank(device):
-    """The same of each optimizer and way, uninterrupted and interrupted after four steps of six;
-    and whether all ranks have the same of its state.
+    """Train as a rank, with each optimizer and way.
+
+    Return the results without and with an interruption after four steps of six, and whether all
+    ranks have the same optimizer state.
     """
     group, found = Group(), {}
     for way, optimizer in product(WAYS, RULES):
@@ -118,9 +120,7 @@ def test_an_interrupted_run_ends_with_the_same_bits(optimizer, strategy, num_dev
 
 
 @pytest.mark.parametrize("optimizer", RULES)
-def test_in_shards_the_bits_are_those_of_one_device_whatever_the_others_number(
-    optimizer, one_thread
-):
+def test_in_shards_any_number_of_devices_gives_the_bits_of_one(optimizer, one_thread):
     how = {"optimizer": optimizer, "shards": 4}
     whole = bits(trained(how, 1))
     saved = trained(how, 4, steps=4)
@@ -129,8 +129,8 @@ def test_in_shards_the_bits_are_those_of_one_device_whatever_the_others_number(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
-def test_two_ranks_have_the_bits_of_one_process_also_interrupted(on_ranks, way, one_thread):
-    """Of two replicas, or in shards of one device. Losses are added in float64, or in shards."""
+def test_two_ranks_have_the_bits_of_one_process_even_if_interrupted(on_ranks, way, one_thread):
+    """The process has two replicas or, in shards, one device. Losses must match only in shards."""
     shards = WAYS[way]
     for optimizer in RULES:
         state, again, alike = on_ranks[way, optimizer]

@@ -21,7 +21,7 @@ def make(name):
 
 
 class Live(TorchDispatchMode):
-    """The bytes of all tensors made while it lasts that are still there, and their peak."""
+    """Bytes of the live tensors that were made within the context, and their peak."""
 
     def __init__(self):
         super().__init__()
@@ -48,7 +48,7 @@ def memories(tree):
 
 
 def live_peak(name, batch_size, precision):
-    """The peak of a real step of training on the processor."""
+    """Return the peak bytes of a real training step on the CPU."""
     net = make(name)
     with Live() as live:
         model, step = model_and_step(net, [CPU], recipe(precision=precision))
@@ -67,7 +67,7 @@ def test_no_real_step_takes_less_than_predicted(name, precision, one_thread):
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA GPU")
-def test_a_gpus_peak_is_above_the_prediction_and_within_a_card():
+def test_a_gpus_peak_is_between_the_prediction_and_8_gib():
     gpu = torch.device("cuda", 0)
     net = make("resnet18")
     torch.cuda.reset_peak_memory_stats(gpu)

@@ -1,4 +1,4 @@
-"""The same bits on 1, 2, 4 and 8 devices, by threads or processes, whose number may change."""
+"""The same bits on 1, 2, 4 and 8 devices, by threads or processes; the number may change."""
 
 import functools
 
@@ -27,7 +27,7 @@ def _threads_as_before():
 
 @functools.cache
 def expected(name: str) -> str:
-    """The hash of a net on one device of one thread, uninterrupted."""
+    """Return the hash of a net trained on one device with one thread, uninterrupted."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     state = go_on(*start(name, 1), name)
@@ -46,7 +46,7 @@ def test_threads_give_the_bits_of_one_device(name, num_devices):
 @pytest.mark.parametrize(
     ("name", "world_sizes"), [("lenet_he", (8,)), ("lenet_he", (4, 2, 1)), ("resnet18", (2, 1))]
 )
-def test_processes_do_too_whether_their_number_changes_in_mid_run_or_not(name, world_sizes):
+def test_processes_give_the_bits_of_one_device_even_if_their_number_changes(name, world_sizes):
     saved = b""
     for world_size in world_sizes:
         steps = None if world_size == world_sizes[-1] else 1
@@ -64,7 +64,7 @@ def test_the_number_of_devices_and_their_threads_may_change_after_each_step():
     assert hash_of(state) == expected(name)
 
 
-def test_without_shards_the_number_of_devices_shows():
+def test_without_shards_the_number_of_devices_changes_the_bits():
     seen = set()
     for num_devices in (1, 2, 4):
         net = MODELS["lenet_he"](torch.Generator().manual_seed(0))

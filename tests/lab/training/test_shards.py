@@ -9,7 +9,7 @@ powers = st.integers(0, 4).map(lambda exponent: 1 << exponent)
 
 
 @given(st.integers(0, 100), powers, powers)
-def test_a_block_is_cut_into_the_very_shards_of_the_whole(num_rows, num_blocks, each):
+def test_blocks_are_cut_into_the_same_shards_as_the_whole(num_rows, num_blocks, each):
     rows = torch.arange(num_rows)
     shards = rows.tensor_split(num_blocks * each)
     again = [
@@ -21,7 +21,7 @@ def test_a_block_is_cut_into_the_very_shards_of_the_whole(num_rows, num_blocks, 
 
 
 def written_out(values):
-    """As the docstring has it, by recursion over halves."""
+    """Add the values by recursion over halves, as tree_sum's docstring says."""
     if len(values) == 1:
         return values[0]
     half = len(values) // 2
@@ -29,7 +29,7 @@ def written_out(values):
 
 
 @pytest.mark.parametrize("count", [1, 2, 4, 8, 16])
-def test_terms_are_added_as_a_balanced_tree_whoever_adds_its_branches(count):
+def test_terms_are_added_as_a_balanced_tree_however_its_branches_are_split(count):
     generator = torch.Generator().manual_seed(count)
     values = list(torch.randn(count, 1000, generator=generator))
     expected = written_out(values)

@@ -28,7 +28,7 @@ def images_of(count, seed):
     return Images(to_float(torch.from_numpy(X)), torch.from_numpy(y.astype("int64")))
 
 
-def test_it_learns_at_once():
+def test_he_initialization_learns_within_40_steps():
     generator = torch.Generator().manual_seed(0)
     net = SmallLeNet(generator, side=28)
     take = RuleSteps(lambda lr: update_rules.adam(lr))
@@ -37,7 +37,7 @@ def test_it_learns_at_once():
     assert accuracy_or_chance(net, images_of(300, 1)) > 0.5
 
 
-def test_lenet_on_small_images_has_its_own_fan_in_and_on_large_ones_is_the_notes():
+def test_lenet_has_its_own_fan_in_on_small_images_and_is_the_notes_on_large_ones():
     def of(side, **start):
         return SmallLeNet(torch.Generator().manual_seed(0), side, **start)
 
@@ -53,8 +53,8 @@ def test_lenet_on_small_images_has_its_own_fan_in_and_on_large_ones_is_the_notes
     assert of(14, notes_start=True).params[4].std().item() == pytest.approx(0.01, rel=0.05)
 
 
-def test_accuracy_is_that_of_evaluation_and_leaves_the_net_as_it_was():
-    norm = torch.nn.BatchNorm1d(2)  # of one image alone training would make zeros
+def test_accuracy_uses_evaluation_mode_and_leaves_the_net_unchanged():
+    norm = torch.nn.BatchNorm1d(2)  # a single image has no variance in training mode
     norm.running_mean.copy_(torch.tensor([0.0, 10.0]))
     images = Images(torch.tensor([[5.0, 6.0]]), torch.tensor([0]))
     assert finite_accuracy(norm, images) == 1

@@ -14,15 +14,13 @@ CPU = torch.device("cpu")
 
 @pytest.fixture(scope="module")
 def found():
-    """What three ranks found, and then two, by the number of ranks."""
+    """Return what three ranks, and then two, found, by the number of ranks."""
     return {n: run_on_ranks(n, Devices("cpu-virtual", [CPU] * n, 1), found_by_rank) for n in (3, 2)}
 
 
 @pytest.mark.slow
-def test_ddp_is_the_book_by_hand_also_with_uneven_and_empty_shards(found):
-    """To the bit with two ranks, whose sums have one order; three ranks add, and DDP divides, in
-    another one.
-    """
+def test_ddp_matches_the_notes_code_even_with_uneven_and_empty_shards(found):
+    """Bit-for-bit with two ranks; with three, the orders of sums and divisions differ."""
     assert list(found) == [3, 2]
     for count, facts in found.items():
         for name, differences in facts["nets"].items():
@@ -34,7 +32,7 @@ def test_ddp_is_the_book_by_hand_also_with_uneven_and_empty_shards(found):
 
 
 @pytest.mark.slow
-def test_what_the_ranks_tell_each_other(found):
+def test_ranks_exchange_what_they_know(found):
     for count, facts in found.items():
         told = facts["facts"]
         assert told["disagree"].startswith(
@@ -74,7 +72,7 @@ def test_dataparallel_without_gpus_is_one_device():
 
 @pytest.mark.gpu
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="fewer than two CUDA GPUs")
-def test_dataparallel_on_two_gpus_is_the_step_by_hand_within_tf32_tolerance():
+def test_dataparallel_on_two_gpus_matches_replicas_within_tf32_tolerance():
     gpus = [torch.device("cuda", i) for i in range(2)]
     net = MODELS["lenet"](torch.Generator().manual_seed(0))
     (by_hand, step), (wrapped, its) = (

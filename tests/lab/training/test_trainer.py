@@ -23,7 +23,7 @@ def trainer(**how):
     return Trainer(*model_and_step(net, [CPU], recipe(batch_size=4, lr=0.1, **how)), TRAIN)
 
 
-def test_steps_that_pause_are_those_that_do_not():
+def test_pausing_does_not_change_the_steps():
     rates = [0.1] * len(BATCHES)
     whole, parts = (torch.full((len(BATCHES),), -1.0, dtype=torch.float64) for _ in range(2))
     assert trainer().take(BATCHES, rates, whole) == 10
@@ -49,8 +49,8 @@ def test_warming_up_leaves_weights_and_the_optimizers_state_alone(optimizer):
 
 
 @given(st.floats(1e-3, 200), st.integers(1, 3))
-def test_a_save_is_due_within_its_time_whatever_a_step_takes(step_s, saves):
-    """Half of it and more after the last one, or after the first step that takes longer."""
+def test_a_save_is_due_in_time_however_long_a_step_takes(step_s, saves):
+    """Due between SAVE_EVERY_S / 2 and SAVE_EVERY_S, or after a first step that takes longer."""
     clock, asked, before = 0.0, [0], loop.time.monotonic
 
     class Asking(Alone):

@@ -1,4 +1,4 @@
-"""Ways to take a step: in pieces, by a rule, with stale gradients."""
+"""Steps: in pieces, with an update rule, with stale gradients."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ def batches(count):
 
 
 @pytest.mark.parametrize("piece", [7, 256])
-def test_a_batch_in_pieces_is_one_step_of_torchs_on_its_mean_loss(monkeypatch, piece):
+def test_a_batch_in_pieces_takes_torchs_step_on_the_mean_loss(monkeypatch, piece):
     monkeypatch.setattr(update_steps, "PIECE", piece)
     net, expected = nets(2)
     optimizer = torch.optim.SGD(expected.parameters(), 0.1)
@@ -39,7 +39,7 @@ def test_a_batch_in_pieces_is_one_step_of_torchs_on_its_mean_loss(monkeypatch, p
     assert_close(net, expected, rtol=1e-10, atol=1e-12)
 
 
-def test_a_rules_steps_keep_its_state():
+def test_rule_steps_keep_the_rules_state():
     net, expected = nets(2)
     optimizer = torch.optim.SGD(expected.parameters(), 0.1, momentum=0.9)
     take = RuleSteps(lambda lr: update_rules.momentum(lr, 0.9))
@@ -51,7 +51,7 @@ def test_a_rules_steps_keep_its_state():
     assert_close(net, expected, rtol=1e-10, atol=1e-12)
 
 
-def test_stale_steps_apply_gradients_of_weights_some_steps_ago():
+def test_stale_steps_apply_gradients_of_earlier_weights():
     net, expected = nets(2)
     some = batches(4)
     take = StaleSteps(2)
@@ -67,7 +67,7 @@ def test_stale_steps_apply_gradients_of_weights_some_steps_ago():
     assert_close(net, expected, rtol=1e-10, atol=1e-12)
 
 
-def test_gradients_without_staleness_are_plain_sgd():
+def test_steps_without_staleness_are_plain_sgd():
     net, expected = nets(2)
     take = StaleSteps(0)
     for batch in batches(3):

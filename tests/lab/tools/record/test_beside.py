@@ -1,4 +1,4 @@
-"""A record beside the committed results, as a notebook shows it."""
+"""A record next to the committed results, as a notebook shows them."""
 
 import pytest
 
@@ -12,7 +12,7 @@ OF_GPUS = {"gpu", "two_gpus", "pair_of_gpus"}
 
 @pytest.fixture
 def table(monkeypatch):
-    """The table of a committed reference: its head, and its cells by claim."""
+    """Return a function that reads a reference's table: its head, and its cells by claim."""
     monkeypatch.chdir(COMMITTED)
 
     def read(name):
@@ -25,7 +25,7 @@ def table(monkeypatch):
     return read
 
 
-def test_it_has_the_claims_that_gpus_decide_with_what_each_machine_found(table):
+def test_the_table_has_the_claims_that_gpus_decide_with_each_machines_verdict(table):
     head, found = table("h100")
     assert head[:4] == ["claim", "it says", "h100", "committed"]
     record = judged(path_of("h100"))

@@ -1,4 +1,4 @@
-"""What a bare machine lacks, and what is carried there."""
+"""Packages that a bare machine lacks and that are carried there."""
 
 import shutil
 import sys
@@ -19,7 +19,7 @@ WITH_OTHERS = {"pydantic_core": "pydantic", "urllib3": "requests"}
 
 @pytest.fixture
 def carried_to(tmp_path: Path) -> Path:
-    """The library somewhere else, with made-up packages in carried/."""
+    """Copy the library to a folder with made-up packages in carried/."""
     shutil.copytree(
         ROOT / "lab", tmp_path / "lab", ignore=shutil.ignore_patterns("__pycache__", "*.po")
     )
@@ -30,7 +30,7 @@ def carried_to(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_record_imports_nothing_that_is_not_there_or_carried():
+def test_a_record_imports_only_what_is_there_or_carried():
     commands = [ROOT / "lab" / "tools" / "record" / "__main__.py"]
     stages = {"probe", "fetch", "claims", *(part.stage for part in in_order(2))}
     commands += [ROOT / "stages" / stage / "__main__.py" for stage in stages]
@@ -52,7 +52,7 @@ def test_a_bare_machine_says_in_one_line_what_to_carry():
     assert result.stdout == ""
 
 
-def test_what_is_carried_is_found_unless_it_is_for_another_python(carried_to):
+def test_carried_packages_are_found_unless_built_for_a_different_python(carried_to):
     program = "from lab.tools.record import carried as c; c.use(); print(c.lacking())"
     assert python(*BARE, "-c", program, cwd=carried_to).stdout == "[]\n"
     psutil = carried_to / "carried" / "psutil.py"

@@ -1,4 +1,4 @@
-"""Stages of a visit, as processes that take too long, or leave others behind."""
+"""Stages of a visit that take too long or leave processes behind."""
 
 import csv
 import subprocess
@@ -59,7 +59,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
-    """A folder whose stages hide the project's."""
+    """Make a folder whose stages shadow the project's."""
     (tmp_path / "stages").mkdir()
     (tmp_path / "stages" / "__init__.py").touch()
     return tmp_path
@@ -71,12 +71,12 @@ def write_stage(work: Path, **programs: str) -> None:
 
 
 def others_of(work: Path) -> list[psutil.Process]:
-    """Those that a stage has started, as far as they live."""
+    """Return the processes that a stage has started and that are alive."""
     pids = map(int, (work / "others").read_text().split())
     return [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
 
 
-def test_a_stage_that_is_cut_keeps_its_complete_starts(work):
+def test_a_stage_that_is_cut_short_keeps_its_complete_samples(work):
     write_stage(work, cut=IN_STARTS, one_start=ONE_START)
     assert run_stage(["cut"], work, 60, 6) == "", "it ended by itself"
     with (work / "rows.csv").open() as file:
@@ -88,8 +88,8 @@ def test_a_stage_that_is_cut_keeps_its_complete_starts(work):
 
 @pytest.mark.parametrize("times", [(3,), (60, 1)], ids=["none left", "overdue"])
 def test_a_stage_that_runs_out_of_time_is_ended_with_all_it_started(work, monkeypatch, times):
-    """Those in sessions of their own, too, as the ranks of a run are."""
-    monkeypatch.setattr(process, "PATIENCE_S", 1.0)  # with others that do not end by themselves
+    """Also processes in their own sessions, as the ranks of a run are."""
+    monkeypatch.setattr(process, "PATIENCE_S", 1.0)  # as the others do not end on their own
     monkeypatch.setattr(commands, "MOST_OVERDUE_S", 1.0)
     write_stage(work, slow=LEAVES_OTHERS)
     assert run_stage(["slow"], work, *times) == "skipped: ran out of time"

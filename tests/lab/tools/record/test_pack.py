@@ -20,7 +20,7 @@ PINNED = dict(
 
 
 def write_wheel(folder: Path, name: str, version: str, tags: str) -> None:
-    """A wheel of a package without anything but its name."""
+    """Write a wheel with an empty module."""
     stem = f"{name.replace('.', '_')}-{version}"
     with zipfile.ZipFile(folder / f"{stem}-{tags}.whl", "w") as wheel:
         head = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
@@ -32,7 +32,7 @@ def write_wheel(folder: Path, name: str, version: str, tags: str) -> None:
 
 @pytest.fixture
 def ready(project, monkeypatch):
-    """The project's code and data, and a folder of wheels that is all that pip knows."""
+    """Prepare the project's code and data, and a folder of wheels as pip's only source."""
     write_data(project / "data", train=600, test=100)
     for name in CODE:
         if (ROOT / name).is_file():
@@ -69,16 +69,16 @@ def test_the_file_holds_code_data_and_packages_for_the_other_python(ready):
     assert packed == {f"{name.replace('.', '/')}.py" for name in PACKAGES}
 
 
-def test_packages_that_pip_does_not_have_and_no_pip_are_said(ready, monkeypatch):
+def test_a_package_that_pip_cannot_find_or_a_missing_pip_is_reported(ready, monkeypatch):
     with pytest.raises(MachineError, match=r"for Python 3\.13 \(.*psutil.*\); it needs a network"):
         pack("3.13")
-    monkeypatch.setitem(sys.modules, "pip", None)  # as in an environment of uv's
+    monkeypatch.setitem(sys.modules, "pip", None)  # as in an environment made by uv
     with pytest.raises(MachineError, match="`uv pip install pip`"):
         pack("3.12")
 
 
 @pytest.mark.parametrize("python", ["3.x", "3."])
-def test_what_is_no_version_is_refused(ready, python):
+def test_an_invalid_version_is_refused(ready, python):
     with pytest.raises(ParamsError, match="expected a version"):
         pack(python)
 

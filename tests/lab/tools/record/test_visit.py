@@ -28,15 +28,13 @@ def ready(project):
     return project
 
 
-def test_a_visit_has_what_was_finished_and_the_next_one_goes_on_with_what_is_lacking(
-    ready, monkeypatch
-):
-    monkeypatch.setattr(sys, "executable", str(forked.on_path() / "python"))  # its stages
+def test_a_visit_keeps_finished_stages_and_the_next_one_does_the_rest(ready, monkeypatch):
+    monkeypatch.setattr(sys, "executable", str(forked.on_path() / "python"))  # for the stages
     path, kept = (references.REFERENCE / name for name in ("my.machine.json", "my.machine"))
     (kept / "of_an_earlier_visit").mkdir(parents=True)
     (kept / "of_an_earlier_visit" / "rows.csv").touch()
     absent, trains = VisitPart("no_such_stage", 1), VisitPart("train", 1, "record_83")
-    parallel = VisitPart("bench_parallel", 1)  # in one start, which decides nothing
+    parallel = VisitPart("bench_parallel", 1)  # in one process, which decides nothing
 
     def visit(*parts):
         record("my.machine", "smoke", 600, parts)
@@ -71,13 +69,13 @@ def test_a_visit_has_what_was_finished_and_the_next_one_goes_on_with_what_is_lac
     ("name", "lacking"),
     [("h100", {"bench_parallel", "bench_async", "bench_hardware"}), ("h200", set())],
 )
-def test_a_stage_is_lacking_if_its_starts_decide_nothing_and_a_training_run_has_none(name, lacking):
+def test_only_stages_with_too_few_processes_to_decide_are_lacking(name, lacking):
     document = references.read_reference(COMMITTED / references.path_of(name))
     stages = references.taken_of(document)
     assert {stage for stage, taken in stages.items() if not enough(taken)} == lacking
 
 
-def test_a_visit_that_ends_early_has_what_was_finished(ready):
+def test_a_visit_that_ends_early_keeps_what_was_finished(ready):
     program = (
         "import sys\n"
         "from lab.core.process import run\n"
@@ -90,7 +88,7 @@ def test_a_visit_that_ends_early_has_what_was_finished(ready):
     visit = subprocess.Popen([sys.executable, "-c", program], cwd=ready, env=environment)
     path = ready / references.REFERENCE / "early.json"
     started: list[psutil.Process] = []
-    while not (path.is_file() and started):  # the next stage
+    while not (path.is_file() and started):  # until the next stage runs
         assert visit.poll() is None
         started = psutil.Process(visit.pid).children(recursive=True)
         time.sleep(0.05)
