@@ -1,4 +1,4 @@
-"""How every command of the lab runs and ends: exit codes, signals, and the process above it."""
+"""How each command of the lab runs and ends: exit codes, signals, and its parent process."""
 
 import contextlib
 import ctypes
@@ -46,7 +46,7 @@ _STOP_ASKED = threading.Event()  # a signal was heard
 
 
 def _starter() -> psutil.Process | None:
-    """The parent, or DVC above the shell that it runs a stage in; None if it cannot be seen."""
+    """Return the parent process, skipping the shell that DVC runs stages in; None if unreadable."""
     with contextlib.suppress(psutil.Error):
         above = psutil.Process().parent()
         while above is not None and above.name() in SHELLS:
@@ -102,7 +102,7 @@ def run(main: Callable[[], None]) -> int:
 
 @contextlib.contextmanager
 def _said_if_killed(stage: str | None) -> Iterator[None]:
-    """Have ERROR_FILE say that a stage was killed while it runs: SIGKILL leaves no time for it."""
+    """Write "killed" to ERROR_FILE while a stage runs, since SIGKILL leaves no time to write it."""
     if stage:
         write_json(ERROR_FILE, {"exit_code": SpaceError.exit_code, "killed": stage})
     try:
@@ -113,9 +113,9 @@ def _said_if_killed(stage: str | None) -> Iterator[None]:
 
 
 def _tell_answer(stage: str) -> None:
-    """Print what a stage came to; its results stand, whatever keeps this from being told.
+    """Print the answer of a stage; a failure to print it leaves the results valid.
 
-    It is imported by name: results do not depend on how they are told.
+    The module is imported by name, so that results do not depend on the report's code.
     """
     try:
         lines = importlib.import_module("stages.report.answer").answer(stage)
@@ -127,9 +127,9 @@ def _tell_answer(stage: str) -> None:
 
 
 def open_standard_streams() -> None:
-    """Open /dev/null for each standard stream without which this process was started (`>&-`).
+    """Open /dev/null for each standard stream that was closed when this process started (`>&-`).
 
-    Python has None there, as have DVC and all else that is started from here.
+    Otherwise Python has None there, and so do DVC and all child processes.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):  # in order of numbers
         if getattr(sys, name) is None:
@@ -139,9 +139,9 @@ def open_standard_streams() -> None:
 
 
 def _importable(main: Callable[[], None]) -> Callable[[], None]:
-    """`main`, of the module under the name by which other processes import it.
+    """Return `main` from the module under its own name instead of `__main__`.
 
-    They cannot unpickle a function of `__main__`: multiprocessing leaves out that of a package.
+    Other processes cannot unpickle functions of the `__main__` of a package.
     """
     program = getattr(sys.modules["__main__"], "__spec__", None)
     if program is None or main.__module__ != "__main__":
@@ -151,7 +151,7 @@ def _importable(main: Callable[[], None]) -> Callable[[], None]:
 
 
 def _explain(error: BaseException) -> tuple[int, str] | None:
-    """The exit code, and the lines that say what happened and what to do; None for a bug."""
+    """Return the exit code and the lines that say what happened and what to do; None for a bug."""
     if lacks_open_files(error):
         return MachineError.exit_code, MORE_OPEN_FILES
     if found := gpu_error(error):
@@ -167,7 +167,7 @@ def _explain(error: BaseException) -> tuple[int, str] | None:
 
 
 def lacks_open_files(error: BaseException) -> bool:
-    """Whether a process had as many files open as it may, in Python's words or in torch's."""
+    """Return whether the error, from Python or torch, means too many open files."""
     return "Too many open files" in str(error)
 
 
@@ -189,10 +189,10 @@ class Stopped(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def raise_signals() -> Iterator[None]:
-    """Raise Stopped on the first signal that asks to end; a second SIGINT or SIGTERM ends at once.
+    """Raise Stopped on the first signal; a second SIGINT or SIGTERM ends the process immediately.
 
-    A later SIGHUP does not: Linux sends it when `invoke` has ended, to a stage that ends in good
-    order. A signal that is ignored, as SIGHUP under nohup, stays ignored. Windows has no SIGHUP.
+    A later SIGHUP does not: when `invoke` has ended, Linux sends one to a stage that is still
+    cleaning up. Ignored signals, such as SIGHUP under nohup, stay ignored. Windows has no SIGHUP.
     """
     hang_up = getattr(signal, "SIGHUP", None)
     numbers = filter(None, (signal.SIGINT, signal.SIGTERM, hang_up))
@@ -206,7 +206,7 @@ def raise_signals() -> Iterator[None]:
         raise Stopped(number)
 
     def stop_again(ignored: "sys.UnraisableHookArgs") -> None:
-        """Send a signal again whose Stopped Python ignored: in a fork's callback, in `__del__`."""
+        """Resend the signal if Python ignored Stopped, as in fork callbacks and `__del__`."""
         if not isinstance(ignored.exc_value, Stopped):
             report(ignored)
             return
@@ -226,10 +226,10 @@ def raise_signals() -> Iterator[None]:
 
 
 def die_with_parent() -> None:
-    """End this process when the one that started it is gone: an orphan writes beside the next run.
+    """End this process when its launcher is gone: an orphan would write during the next run.
 
-    It gets SIGTERM, unless it is ending by a signal already, which a second one would cut short;
-    where it has not ended within seconds, it is ended.
+    It gets SIGTERM, unless it is already ending by a signal, which a second one would cut short.
+    If it has not ended after PATIENCE_S, it exits.
     """
     launcher = multiprocessing.parent_process()  # which a fork server may stand between
 
@@ -248,7 +248,7 @@ def die_with_parent() -> None:
 
 
 def ends_with_this_process() -> Callable[[], None] | None:
-    """Return the `preexec_fn` of a process that Linux sends SIGTERM when this one is gone."""
+    """Return a `preexec_fn` that has Linux send a child SIGTERM when this process is gone."""
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None)
@@ -256,9 +256,9 @@ def ends_with_this_process() -> Callable[[], None] | None:
 
 
 def end_family(process: subprocess.Popen[Any], grace_s: float = 0.0) -> None:
-    """End a process, wait for it and all that it started, and kill those that stay.
+    """End a process and its descendants, and kill those that remain.
 
-    It gets SIGTERM, unless it ends by itself within `grace_s`.
+    The process gets SIGTERM, unless it ends by itself within `grace_s`.
     """
     family: list[psutil.Process] = []
     with contextlib.suppress(psutil.NoSuchProcess):  # it has ended already

@@ -1,9 +1,9 @@
-"""Fresh processes that need not import: each is forked from a server that has imported, no more.
+"""Fresh processes without imports: each is forked from a server that has only imported.
 
-torch takes seconds to import, so a stage has its server forked from itself once it has imported. A
-process of this kind has its own memory, threads and allocator as one has that was started by hand,
-and times differ as much from one to the next (14 starts of each kind compared, of training steps,
-products and sums). It ends when its launcher does.
+Importing torch takes seconds, so a stage forks the server from itself right after its imports. A
+process of this kind has its own memory, threads and allocator, like one started by hand, and times
+vary as much between processes (14 processes of each kind compared: training steps, matrix
+multiplications and sums). It ends when its launcher does.
 """
 
 import gc
@@ -42,10 +42,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class FreshProcess:
-    """A process that was started, and this end of the link to it.
+    """A running process, and this end of the link to it.
 
     Attributes:
-        name: what errors call it.
+        name: used in errors.
     """
 
     name: str
@@ -53,20 +53,20 @@ class FreshProcess:
     process: BaseProcess
 
     def send(self, value: Any) -> None:
-        """Send it something that can be pickled.
+        """Send the process a value that can be pickled.
 
         Raises:
-            DistributedError: it has ended.
+            DistributedError: the process has ended.
         """
         with self._expected():
             self.link.send(value)
 
     def receive(self, timeout_s: float = math.inf) -> Any:
-        """Wait for what it sends.
+        """Wait for a value from the process.
 
         Raises:
-            LabError: it ended first; its own, where one ended it.
-            TimeoutError: it has sent nothing for so long.
+            LabError: the process raised it, or ended without sending anything.
+            TimeoutError: nothing came within `timeout_s`.
         """
         with self._expected():
             if timeout_s < math.inf and not self.link.poll(max(0.0, timeout_s)):
@@ -93,12 +93,10 @@ class FreshProcess:
 
 @contextmanager
 def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Iterator[FreshProcess]:
-    """A process that runs serve(link, *arguments) with its end of a link.
-
-    It is killed when the context ends.
+    """Run serve(link, *arguments) in a process until the context ends, which kills it.
 
     Raises:
-        MachineError: there is no folder in which it could be reached.
+        MachineError: no folder can hold the sockets.
     """
     context: Any = multiprocessing.get_context(METHOD)  # of either kind
     _place_sockets()
@@ -119,10 +117,10 @@ def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Ite
 
 
 def preload(modules: Sequence[str]) -> None:
-    """Have the server import modules, for processes to fork with; start it if it does not run.
+    """Start a server that has imported `modules`, or replace one that lacks some.
 
-    One that runs and lacks some makes room for it, once none of its processes is left. It is deaf
-    to Ctrl-C, which would interrupt what it imports.
+    A server is replaced only when none of its processes is left. It ignores Ctrl-C, which would
+    interrupt its imports.
     """
     _wanted.update(dict.fromkeys(modules))
     if not _wanted.keys() <= _imported and not multiprocessing.active_children():
@@ -138,7 +136,7 @@ def preload(modules: Sequence[str]) -> None:
 
 
 def _fork_server() -> None:
-    """Have this program's server forked from it, while it has imported and done nothing else."""
+    """Fork the server from this program, which has its imports and no threads yet."""
     start = util.spawnv_passfds
 
     def fork(path: bytes, words: Sequence[Any], descriptors: Sequence[int]) -> int:
@@ -169,9 +167,9 @@ if METHOD == "forkserver":
 
 
 def _place_sockets() -> None:
-    """Have multiprocessing make its sockets in /tmp, where their paths in TMPDIR were too long.
+    """Place multiprocessing's sockets in /tmp if their paths in TMPDIR would be too long.
 
-    Pythons from 2026 on do so by themselves.
+    Python does so itself from 2026 on.
     """
     folder = tempfile.gettempdir()
     if len(os.fsencode(folder)) <= MOST_FOLDER_BYTES:
@@ -189,10 +187,10 @@ def _place_sockets() -> None:
 
 
 def call_in_subprocess(name: str, function: Callable[..., T], *arguments: Any) -> T:
-    """What function(*arguments) returns in a fresh process.
+    """Return function(*arguments), called in a fresh process.
 
     Raises:
-        LabError: the process ended without an answer; `name` is what it is called.
+        LabError: the process `name` ended without an answer.
     """
     with fresh_process(name, _answer, function, *arguments) as process:
         answer: T = process.receive()
@@ -200,7 +198,7 @@ def call_in_subprocess(name: str, function: Callable[..., T], *arguments: Any) -
 
 
 def silence_stdout() -> None:
-    """Send to stderr what libraries print: it is no result of the command's."""
+    """Redirect stdout to stderr: output of libraries is not a result of the command."""
     os.dup2(2, 1)
 
 
@@ -210,7 +208,7 @@ def _answer(link: Connection, function: Callable[..., Any], *arguments: Any) -> 
 
 
 def _modules_of(*given: Any) -> list[str]:
-    """The modules that the server imports: those of functions, and the program's own."""
+    """Return the modules that a process needs: those of the given functions, and the program's."""
     program = getattr(sys.modules["__main__"], "__spec__", None)
     whole = [part for each in given for part in _parts(each)]
     functions = [each.__module__ for each in whole if callable(each)]
@@ -218,7 +216,7 @@ def _modules_of(*given: Any) -> list[str]:
 
 
 def _parts(given: Any) -> list[Any]:
-    """A function with arguments bound to it, and these; anything else as it is."""
+    """Return the function and arguments of a partial; anything else unchanged, in a list."""
     return [given.func, *given.args] if isinstance(given, partial) else [given]
 
 
@@ -228,7 +226,7 @@ def _run(
     environment: dict[str, str],
     arguments: tuple[Any, ...],
 ) -> None:
-    """Be the process: serve for as long as the launcher lives."""
+    """Serve in the new process, for as long as the launcher lives."""
     die_with_parent()
     gc.freeze()  # what the server has imported: or each collection would look through all of it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C: the launcher decides, and ends this one
@@ -248,7 +246,7 @@ def _run(
 
 
 def _explain(error: Exception) -> LabError | None:
-    """What was the matter, where a GPU failed, a loader's worker died or a limit was reached."""
+    """Return the error of a failed GPU, a dead loader worker or a reached limit; otherwise None."""
     if found := gpu_error(error):
         return found
     said = str(error).strip()

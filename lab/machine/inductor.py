@@ -1,9 +1,10 @@
-"""torch's compiler with what it finds out about the processor, for processes to fork with.
+"""torch's compiler, imported and with the processor's instructions probed, before processes fork.
 
-Whoever imports this module waits for two seconds, which each process that compiles would wait for.
+Importing this module takes two seconds, which each process that compiles would otherwise take.
 """
 
 import importlib
+from contextlib import suppress
 
 import torch
 
@@ -14,4 +15,5 @@ INDUCTOR = "torch._inductor.compile_fx"
 # torch 2.11's CUDA build would count GPUs, which forked processes then cannot use
 if torch.version.cuda is None and not missing_for_compile():
     importlib.import_module(INDUCTOR)
-    importlib.import_module("torch._inductor.cpu_vec_isa").pick_vec_isa()
+    with suppress(Exception):  # of a broken compiler, which is reported where it should compile
+        importlib.import_module("torch._inductor.cpu_vec_isa").pick_vec_isa()

@@ -57,7 +57,7 @@ class Trained:
     processes: Sequence[FreshProcess]
 
     def ask(self, what: str = "") -> list[Any]:
-        """What each process sends, asked for something or by itself.
+        """Return what each process sends, upon a request or by itself.
 
         Raises:
             UnableError: a technique does not work.
@@ -95,7 +95,7 @@ def training(
 
 @dataclass(frozen=True)
 class Sample:
-    """What one start found of a variant: seconds, and what its processes know."""
+    """What one start measured of a variant."""
 
     seconds: float
     opponent_s: float  # of the file as it is, alternating with the variant
@@ -117,12 +117,12 @@ def alternate(baseline: Trained, tried: Trained) -> Sample:
 
 @dataclass(frozen=True)
 class Race:
-    """What a race found; sample i is of start i.
+    """The samples of a race; sample i is from start i.
 
     Attributes:
         samples: by variant.
-        baselines: what the processes of the file as it is know.
-        unable: why a variant does not work.
+        baselines: of the processes that train the file as it is.
+        unable: the reasons of variants that do not work.
     """
 
     samples: Mapping[str, list[Sample]]
@@ -133,9 +133,9 @@ class Race:
 def race(
     variants: Mapping[str, Variant], starts: range, plan: Plan, devices: Devices, params: Params
 ) -> Race:
-    """Time each variant in turns with the file as it is, in fresh processes for each start.
+    """Time each variant alternating with the file as it is, in fresh processes for each start.
 
-    Start i has the weights and batches of seed i. A variant that fails leaves the race to others.
+    Start i has the weights and batches of seed i. A variant that fails leaves the race.
 
     Raises:
         LabError: the file as it is does not work.
@@ -161,7 +161,7 @@ def race(
 
 
 def measure_all(params: Params, devices: Devices) -> tuple[list[Measurement], Metrics]:
-    """Each technique alone in half as many starts as then judge all that help, together."""
+    """Measure each technique alone, then the combination of those that help in other starts."""
     p, [device] = params.own_network, devices.devices
     plan = Plan(Path(p.file))
     found = call_in_subprocess(p.file, trial, device, plan, devices.threads, params.seed)
@@ -193,7 +193,7 @@ def measure_all(params: Params, devices: Devices) -> tuple[list[Measurement], Me
 def in_rows(
     experiment: str, found: Race, batch_size: int, times: int, devices: Devices
 ) -> list[Measurement]:
-    """A race's samples."""
+    """Return the samples of a race as measurements."""
 
     def row(
         experiment: str, variant: str, x: float, values: Iterable[float], unit: str = ""
@@ -232,7 +232,7 @@ def in_rows(
 
 
 def table(results: Results) -> str:
-    """Each technique with what it gains, whether the training stays the same, and what it takes."""
+    """Return a table of the techniques: gain, same training or not, first step and memory."""
     found, rows = findings.findings(results), []
     for name in names.TECHNIQUES:
         gain = findings.speedup(results, name)

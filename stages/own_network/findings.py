@@ -1,4 +1,4 @@
-"""The numbers that own_network's rows give, each derived once; sample i is of start i."""
+"""The numbers derived from own_network's rows; sample i is from start i."""
 
 from itertools import combinations
 from math import isfinite
@@ -26,7 +26,7 @@ METRICS = ("speedup", "examples_per_s", "of_peak_percent", "input_percent", "mem
 
 
 def findings(results: Results) -> dict[str, Finding]:
-    """Each technique alone, all that help together, and where the time of a step goes."""
+    """Derive the gain of each technique, of those combined, and where a step's time goes."""
     found = {"control": speedup(results, again(BASELINE))}
     for name in names.TECHNIQUES:
         found[f"{identifier(name)}_speedup"] = speedup(results, name)
@@ -42,7 +42,7 @@ def findings(results: Results) -> dict[str, Finding]:
         return median(share * 100, "%", better=better)  # type: ignore[arg-type]
 
     def limit(what: str) -> Samples:
-        """Milliseconds that the machine needs for what is counted, at its highest rate."""
+        """Return the milliseconds that the counted work takes at the machine's highest rate."""
         amounts, rates = (results.samples(kind, what) for kind in (names.COUNTED, names.RATE))
         return combine(lambda amount, rate: 1e3 * amount / rate, amounts, rates)
 
@@ -65,12 +65,12 @@ def findings(results: Results) -> dict[str, Finding]:
 
 
 def speedup(results: Results, technique: str) -> Finding:
-    """How many times as fast as the file as it is, which alternated with it."""
+    """Return how many times as fast a technique is as the file as it is."""
     return median(gains(results, technique), AS_FAST, better="more")
 
 
 def gains(results: Results, technique: str) -> Samples:
-    """How many times as fast, in each start."""
+    """Return a technique's speed relative to the file as it is, in each start."""
     control = technique == again(BASELINE)
     opponent = (ALONE, BASELINE) if control else (OPPONENT, technique)
     samples = results.samples(ALONE, technique), results.samples(*opponent)
@@ -78,15 +78,15 @@ def gains(results: Results, technique: str) -> Samples:
 
 
 def helps(results: Results, technique: str) -> bool:
-    """Whether it is certainly faster: by its interval, and by more than the noise control."""
+    """Return whether a technique is certainly faster: its interval lies above the control's."""
     found, control = speedup(results, technique), speedup(results, again(BASELINE))
     return found.verdict == "faster" and bool(control) and found.low > control.high
 
 
 def promises(results: Results, technique: str) -> bool:
-    """Whether it was faster in each start than the noise control in any.
+    """Return whether a technique gained more in each start than the noise control in any.
 
-    Of four starts, a technique that does nothing is so once in 70.
+    With four starts, a technique without effect does so once in 70 runs.
     """
     tried, control = gains(results, technique), gains(results, again(BASELINE))
     if not tried or not control or len(tried.values) < FEWEST:
@@ -95,9 +95,9 @@ def promises(results: Results, technique: str) -> bool:
 
 
 def chosen(results: Results) -> list[str]:
-    """The techniques that promise a gain and leave the training the same; the fastest one first.
+    """Return the techniques that promise a gain and keep the training the same, fastest first.
 
-    Of two that take each other's place, the faster one.
+    Of two that exclude each other, only the faster one.
     """
     best = [name for name in names.SAME_STEPS if promises(results, name) and same(results, name)]
     best.sort(key=lambda name: -speedup(results, name).value)
@@ -109,13 +109,13 @@ def chosen(results: Results) -> list[str]:
 
 
 def same(results: Results, technique: str) -> bool:
-    """Whether its losses are no further from the baseline's than those of seeds are."""
+    """Return whether its losses differ from the baseline's by no more than two seeds' do."""
     found, seeds = differs(results, technique), seeds_differ(results)
     return bool(found and seeds) and found.value <= seeds.value
 
 
 def differs(results: Results, technique: str) -> Finding:
-    """How far its losses are from the baseline's of the same seed: the largest of the starts."""
+    """Return the largest distance of its losses from the baseline's with the same seed."""
     theirs, baselines = losses(results, technique), losses(results, BASELINE)
     if not theirs or len(theirs) != len(baselines):
         return missing(Reason(NOT_MEASURED, f"{names.LOSS}, {technique}"))
@@ -126,7 +126,7 @@ def differs(results: Results, technique: str) -> Finding:
 
 
 def seeds_differ(results: Results) -> Finding:
-    """How far the baseline's losses of two seeds are from each other: the median of all pairs."""
+    """Return the median distance between the baseline's losses of two seeds."""
     pairs = [*combinations(losses(results, BASELINE), 2)]
     if not pairs:
         return missing(Reason(NOT_MEASURED, f"{names.LOSS}, two seeds"))
@@ -134,17 +134,17 @@ def seeds_differ(results: Results) -> Finding:
 
 
 def losses(results: Results, technique: str) -> list[tuple[float, ...]]:
-    """The losses of the first steps, by seed."""
+    """Return the losses of the first steps, by seed."""
     return [*zip(*(m.values for m in results.series(names.LOSS, technique)), strict=False)]
 
 
 def distance(one: tuple[float, ...], other: tuple[float, ...]) -> float:
-    """The mean distance of two runs' losses."""
+    """Return the mean absolute difference of two runs' losses."""
     return fmean(abs(a - b) for a, b in zip(one, other, strict=True))
 
 
 def builds(results: Results) -> Finding:
-    """Seconds of the first step of a compiled net, when nothing was built yet."""
+    """Return the seconds of a compiled net's first step, with an empty cache."""
     first = results.samples(names.FIRST_STEP, names.COMPILE)
     return (
         missing(first.missing, "s") if first.missing else of_one_run(first.values[0], "s", "less")
@@ -152,7 +152,7 @@ def builds(results: Results) -> Finding:
 
 
 def pays_after(results: Results) -> Finding:
-    """After how many steps a compiled net has won back the seconds of its first one."""
+    """Return the number of steps after which compiling has paid for its first one."""
     first, step, compiled = (
         results.samples(names.FIRST_STEP, names.COMPILE),
         results.samples(OPPONENT, names.COMPILE),

@@ -13,13 +13,13 @@ SIDE, PATCH, CHANNELS, HEADS, BLOCKS = 28, 7, 64, 4, 2
 
 
 def read(name: str, header: int) -> Tensor:
-    """The bytes behind the header of a file of torchvision's data set."""
+    """Return the bytes after the header of a file of torchvision's data set."""
     path = Path("data", "FashionMNIST", "raw", name)
     return torch.from_file(str(path), size=path.stat().st_size, dtype=torch.uint8)[header:]
 
 
 class Block(nn.Module):
-    """Self-attention, then an MLP, each behind a layer norm and beside a residual connection."""
+    """Self-attention, then an MLP, each after a layer norm and with a residual connection."""
 
     def __init__(self) -> None:
         super().__init__()

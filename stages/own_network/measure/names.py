@@ -1,4 +1,4 @@
-"""What own_network's rows call its techniques, its experiments and the parts of a step."""
+"""The names of own_network's techniques, experiments and parts of a step in its rows."""
 
 import re
 
@@ -44,5 +44,5 @@ FILE, PARAMETERS, BATCH_SIZE = "network_file", "parameters", "batch_size"
 
 
 def identifier(technique: str) -> str:
-    """A technique's name in code: of its function, and of what is found of it."""
+    """Return a technique's name in code: of its function and its findings."""
     return re.sub(r"\W+", "_", technique.lower())

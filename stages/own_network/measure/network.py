@@ -1,4 +1,4 @@
-"""The reader's file: what it must hold, and what is said of what is wrong in it.
+"""The reader's file: its contract, and an error of one line for each violation.
 
 It is trusted, as this repository's code is: it is imported, in fresh processes alone.
 """
@@ -34,7 +34,7 @@ def sgd(parameters: Iterable[nn.Parameter]) -> Optimizer:
 
 @dataclass(frozen=True)
 class Network:
-    """What the reader's file holds; the first two are needed."""
+    """The contents of the reader's file; the first two are required."""
 
     make_net: Callable[[], nn.Module]
     make_batch: Callable[[int, torch.Generator], Batch]
@@ -45,7 +45,7 @@ class Network:
 
 
 def load(path: Path) -> Network:
-    """What a file holds.
+    """Import the reader's file.
 
     Raises:
         LabError: it cannot be imported, or lacks what is needed.
@@ -72,7 +72,7 @@ def load(path: Path) -> Network:
 
 @contextmanager
 def one_line(path: Path, doing: str, batch_size: int = 0) -> Iterator[None]:
-    """Turn whatever the reader's code raises into one line with the place in the file.
+    """Turn any exception of the reader's code into one line that names the line of the file.
 
     Raises:
         LabError: of what it was; where memory was too small, half the batch is named.
@@ -90,13 +90,13 @@ def one_line(path: Path, doing: str, batch_size: int = 0) -> Iterator[None]:
             smaller = f"BATCH_SIZE = {batch_size // 2}" if batch_size > 1 else "a smaller network"
             raise SpaceError(f"{where}; try {smaller}") from None
         kind = DataError if isinstance(error, OSError) else ParamsError
-        raise kind(f"{where}; mend the file") from None
+        raise kind(f"{where}; fix the file") from None
 
 
 def place(error: BaseException, path: Path) -> str:
-    """The innermost line of a file that led to an error: `, line 12 (x = self.fc(x))`; or none.
+    """Return the innermost line of the file in a traceback: `, line 12 (x = self.fc(x))`, or "".
 
-    What a compiler did not manage has no such line; torch's quotes it.
+    A compiler's error has no such frame; torch quotes the line instead.
     """
     if isinstance(error, SyntaxError):
         return f", line {error.lineno}"
@@ -108,7 +108,7 @@ def place(error: BaseException, path: Path) -> str:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether memory, the processor's or a GPU's, was too small."""
+    """Return whether the memory of the processor or a GPU was too small."""
     said = str(error)
     return isinstance(error, MemoryError) or any(
         words in said for words in (*FULL, "can't allocate memory", "not enough memory")
@@ -116,10 +116,10 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def check(network: Network, path: Path, device: torch.device, seed: int) -> None:
-    """Take two steps' losses as the contract says, with two seeds, and look at what comes.
+    """Compute a loss with each of two seeds, and check each result against the contract.
 
     Raises:
-        LabError: in one line, what is not as expected.
+        LabError: the first violation, in one line.
     """
     losses = []
     for each in (seed, seed + 1):
@@ -153,7 +153,7 @@ def check(network: Network, path: Path, device: torch.device, seed: int) -> None
             )
         losses.append(loss.item())
     if not all(map(torch.isfinite, torch.tensor(losses))):
-        raise DivergedError(f"{path}: the first loss is {losses[0]}; mend the net, or its inputs")
+        raise DivergedError(f"{path}: the first loss is {losses[0]}; fix the net or its inputs")
     if losses[0] == losses[1]:
         raise ParamsError(
             f"{path}: two seeds give the same loss; take out torch.manual_seed, and have"
@@ -162,17 +162,17 @@ def check(network: Network, path: Path, device: torch.device, seed: int) -> None
 
 
 def called(net: nn.Module, inputs: Tensors) -> Any:
-    """The outputs of a net for a tensor, or for a tuple or dict of its arguments."""
+    """Return the outputs of a net for a tensor, or a tuple or dict of arguments."""
     if isinstance(inputs, dict):
         return net(**inputs)
     return net(*inputs) if isinstance(inputs, tuple | list) else net(inputs)
 
 
 def on_device(batch: Any, device: torch.device) -> Any:
-    """A batch with its tensors on a device."""
+    """Move the tensors of a batch to a device."""
     return tree_map_only(Tensor, lambda tensor: tensor.to(device, non_blocking=True), batch)
 
 
 def examples(batch: Batch) -> int:
-    """How many examples there are: the first dimension of the first tensor."""
+    """Return the number of examples: the first dimension of the first tensor."""
     return len(tree_leaves(batch)[0])

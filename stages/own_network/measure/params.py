@@ -1,4 +1,4 @@
-"""What `own_network` reads of params.yaml."""
+"""The params that `own_network` reads."""
 
 from typing import Annotated
 

@@ -148,7 +148,7 @@ def lacks_pinned(loader: Any, device: torch.device) -> Reason | None:
 
 
 def lacks_room(loader: Any, device: torch.device) -> Reason | None:
-    """The data would not fit, are no tensors, or are drawn anew each time: they would be others."""
+    """Return the reason if the data do not fit, are not tensors, or are drawn again each time."""
     if not isinstance(loader, DataLoader):
         return Reason(NEEDS_LOADER)
     batch, samples = next(iter(loader)), [loader.dataset[0] for _ in range(2)]
@@ -168,7 +168,7 @@ def lacks_gpus() -> Reason | None:
 
 @dataclass(frozen=True)
 class Technique:
-    """A technique: `apply` adds its lines to a script, `lacks` says why it cannot be tried."""
+    """A technique: `apply` adds its lines to a script, `lacks` returns why it cannot be tried."""
 
     apply: Callable[..., Any]
     lacks: Callable[..., Reason | None]

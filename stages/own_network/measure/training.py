@@ -60,7 +60,7 @@ TURN, END = "turn", "end"  # what a process is asked for
 
 @dataclass(frozen=True)
 class Plan:
-    """How each process measures: the reader's file, and the steps of a turn."""
+    """The reader's file and the number of steps in a turn."""
 
     path: Path
     steps: int = 1
@@ -68,7 +68,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Variant:
-    """What a process trains with: techniques, and `times` the batch of the file."""
+    """The techniques that a process trains with, and `times` the file's batch size."""
 
     techniques: tuple[str, ...] = ()
     times: int = 1
@@ -79,7 +79,7 @@ AS_IT_IS = Variant()
 
 @dataclass(frozen=True)
 class Trial:
-    """What one process finds out beforehand.
+    """What is known of the file before the race.
 
     Attributes:
         seconds: of a step of the file as it is.
@@ -96,7 +96,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class FirstSteps:
-    """What the first steps of a process show: their losses, and the seconds of the very first."""
+    """The losses of the first steps, and the seconds of the very first one."""
 
     losses: tuple[float, ...]
     first_step_s: float
@@ -104,7 +104,7 @@ class FirstSteps:
 
 @dataclass(frozen=True)
 class Step:
-    """What a process knows of its steps at the end.
+    """What a process has measured of its steps.
 
     Attributes:
         peak_mib: of memory; on a processor beyond what there was before.
@@ -120,7 +120,7 @@ class Step:
 
 
 class Training:
-    """The reader's training loop with some techniques, whose lines find their names here."""
+    """The reader's training loop; its attributes are the names that a technique's lines use."""
 
     def __init__(self, network: Network, variant: Variant, seed: int, device: torch.device) -> None:
         self.network, self.device = network, device
@@ -139,7 +139,7 @@ class Training:
         return self.network.loss(called(self.net, inputs), targets)
 
     def use(self, function: Callable[..., Any]) -> None:
-        """Add a technique's lines; what its function returns replaces its first parameter."""
+        """Apply a technique; the value its function returns replaces the first parameter."""
         given = self.named_by(function)
         if function is data_in_memory:
             given["loader"] = islice(given["loader"], KEPT)
@@ -147,7 +147,7 @@ class Training:
             setattr(self, next(iter(given)), found)
 
     def named_by(self, function: Callable[..., Any]) -> dict[str, Any]:
-        """What the parameters of a function name."""
+        """Return the attributes named by a function's parameters."""
         return {name: getattr(self, name) for name in signature(function).parameters}
 
     def step_in_parts(self, batches: Iterator[Batch]) -> Iterator[str]:
@@ -168,7 +168,7 @@ class Training:
             pass
 
     def made(self, seed: int) -> Iterator[Batch]:
-        """The file's own batches, on the device; each of several ranks has its share."""
+        """Yield batches of `make_batch` on the device; of several ranks, each has its share."""
         generator = torch.Generator().manual_seed(seed)
         rank = dist.get_rank() if self.ranks > 1 else 0
         while True:
@@ -177,7 +177,7 @@ class Training:
             yield on_device(shares, self.device)
 
     def batches(self) -> Generator[Batch, None, None]:
-        """Those of the loader, again and again; without one a few that lie on the device."""
+        """Yield the loader's batches, epoch after epoch; without a loader, a few kept batches."""
         while self.loader is None:
             yield from self.kept
         full = 0
@@ -192,7 +192,7 @@ class Training:
 
 
 def trial(device: torch.device, plan: Plan, threads: int, seed: int) -> Trial:
-    """Check the file, and find out what the processes need to know.
+    """Check the file, time a step, and find out which techniques cannot be tried.
 
     Raises:
         LabError: in one line, what is wrong with the file.
@@ -220,10 +220,10 @@ def serve(
     variant: Variant,
     seed: int,
 ) -> None:
-    """Train a variant, from the weights and batches of a seed, for as long as it is asked to.
+    """Train a variant, from the weights and batches of a seed, one turn at each request.
 
-    Sends FirstSteps, then for each TURN its seconds, and for END a Step. A rank's `environment`
-    says which one it is.
+    Sends FirstSteps, then its seconds for each TURN, and a Step for END. A rank finds its number in
+    `environment`.
 
     Raises:
         LabError: the file, or a technique, does not work.
@@ -294,7 +294,7 @@ def turn(training: Training, steps: int) -> float:
 
 
 def with_parts(found: Step, training: Training) -> Step:
-    """The same with the parts of a step, what is counted in it, and the rates of the machine."""
+    """Add the parts of a step, the counted work, and the rates of the machine."""
     device, batches = training.device, training.batches()
     with StepParts(1, partial(read_clock, [device])) as seen:
         training.step(iter([next(batches)]))
@@ -317,7 +317,7 @@ def with_parts(found: Step, training: Training) -> Step:
 
 
 def parts_of(training: Training, batches: Iterator[Batch]) -> dict[str, float]:
-    """Seconds of each part of a step: the median of several."""
+    """Return the median seconds of each part of a step."""
     steps = [
         time_parts(training.step_in_parts(batches), [training.device]) for _ in range(PARTS_STEPS)
     ]
@@ -325,7 +325,7 @@ def parts_of(training: Training, batches: Iterator[Batch]) -> dict[str, float]:
 
 
 def peak_mib(device: torch.device) -> float:
-    """The most memory so far: of a GPU what tensors had, of a process all that was resident."""
+    """Return the peak memory: of tensors on a GPU, or the resident memory of the process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / 2**20
     unit = 1 if sys.platform == "darwin" else 2**10  # bytes there

@@ -57,7 +57,7 @@ class TechniqueRow:
 
 
 def row(results: Results, found: Findings, name: str) -> TechniqueRow:
-    """What there is to say of a technique."""
+    """Return the table row of a technique."""
     speedup, differs = (found[f"{identifier(name)}_{what}"] for what in ("speedup", "differs"))
     first = results.samples(names.FIRST_STEP, name).values
     memory = results.one(names.PEAK_MEMORY, name)
@@ -73,7 +73,7 @@ def row(results: Results, found: Findings, name: str) -> TechniqueRow:
 
 
 def listed(techniques: list[str]) -> str:
-    """Techniques in words, one after the other."""
+    """Return a list of techniques in words."""
     *others, last = [translation(name) for name in techniques] or [""]
     if not others:
         return last
