@@ -24,7 +24,7 @@ MEASURED_ON = "measured_on"  # the date, among the conditions
 CONDITIONS = "conditions.json"  # a stage's other single numbers and words, and its machine
 MERGE_MARK = re.compile("^(<<<<<<<|>>>>>>>) ", re.MULTILINE)
 MERGED = "a merge left both sides in it"
-MEND = "delete it and run `invoke repro`"
+FIX = "delete it and run `invoke repro`"
 
 Row = Mapping[str, float | str]
 Metrics = Mapping[str, float | str]
@@ -73,7 +73,7 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
     write_atomically(path, (text + "\n").encode())
 
 
-def _read(path: Path, mend: str) -> str:
+def _read(path: Path, fix: str) -> str:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -84,7 +84,7 @@ def _read(path: Path, mend: str) -> str:
         ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise DataError(f"{path}: damaged ({reason}); {mend}") from None
+        raise DataError(f"{path}: damaged ({reason}); {fix}") from None
     if MERGE_MARK.search(text):
         raise DataError(
             f"{path}: {MERGED}; `git checkout --ours {REPORTS}` keeps your results, --theirs the"
@@ -93,24 +93,24 @@ def _read(path: Path, mend: str) -> str:
     return text
 
 
-def read_json(path: Path, mend: str = MEND) -> dict[str, Any]:
+def read_json(path: Path, fix: str = FIX) -> dict[str, Any]:
     """Return the object in a JSON file; its numbers are finite, as `write_json` writes them.
 
     Args:
         path: the file.
-        mend: what to do if the file is damaged.
+        fix: what to do if the file is damaged.
 
     Raises:
         DataError: the file is missing or damaged.
         MachineError: the file cannot be read.
     """
-    text = _read(path, mend)
+    text = _read(path, fix)
     try:
         document = json.loads(text, parse_float=_value, parse_constant=_value)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: damaged ({error}); {mend}") from None
+        raise DataError(f"{path}: damaged ({error}); {fix}") from None
     if not isinstance(document, dict):
-        raise DataError(f"{path}: damaged (expected an object); {mend}")
+        raise DataError(f"{path}: damaged (expected an object); {fix}")
     return document
 
 
@@ -148,18 +148,18 @@ def write_rows(folder: Path, rows: Sequence[Row], name: str = ROWS) -> None:
     write_atomically(folder / name, text.getvalue().encode())
 
 
-def read_rows(path: Path, mend: str = MEND) -> list[dict[str, float | str]]:
+def read_rows(path: Path, fix: str = FIX) -> list[dict[str, float | str]]:
     """Return the rows of a CSV file, numbers as floats; at least one, all as long as the header.
 
     Args:
         path: the file.
-        mend: what to do if the file is damaged.
+        fix: what to do if the file is damaged.
 
     Raises:
         DataError: the file is missing or damaged.
         MachineError: the file cannot be read.
     """
-    table = csv.reader(io.StringIO(_read(path, mend), newline=""), strict=True)
+    table = csv.reader(io.StringIO(_read(path, fix), newline=""), strict=True)
     rows = []
     try:
         header = next(table, [])
@@ -168,7 +168,7 @@ def read_rows(path: Path, mend: str = MEND) -> list[dict[str, float | str]]:
                 raise ValueError(f"{len(row)} cells for {len(header)} columns")
             rows.append(dict(zip(header, map(_value, row), strict=False)))
     except (csv.Error, ValueError) as error:
-        raise DataError(f"{path}: damaged (line {table.line_num}: {error}); {mend}") from None
+        raise DataError(f"{path}: damaged (line {table.line_num}: {error}); {fix}") from None
     if not rows:
-        raise DataError(f"{path}: damaged (it has no rows); {mend}")
+        raise DataError(f"{path}: damaged (it has no rows); {fix}")
     return rows

@@ -1,7 +1,7 @@
 """The process group of a run: its ranks, their rendezvous, and a check that they train the same.
 
 Ranks of one host are forked (lab/parallel/local_ranks.py). On several hosts, torchrun starts them,
-as CONTRIBUTING.md shows. Either way, a rank finds its place and the store in its environment.
+as docs/gpus.md shows. Either way, a rank finds its place and the store in its environment.
 """
 
 import os

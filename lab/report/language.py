@@ -24,7 +24,7 @@ _spoken: ContextVar[str] = ContextVar("spoken", default=ENGLISH)
 
 
 @contextmanager
-def speaking(language: str) -> Iterator[None]:
+def locale(language: str) -> Iterator[None]:
     """Set the language within the context."""
     token = _spoken.set(language)
     try:

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lab.core.errors import DataError, LabError, NotThereError
-from lab.core.files import CONDITIONS, HARDWARE_FILE, MEND, ROWS, read_json, read_rows
+from lab.core.files import CONDITIONS, FIX, HARDWARE_FILE, ROWS, read_json, read_rows
 from lab.results.disturbances import disturbances_of
 from lab.results.measurements import Measurement, Results, measurements_of
 
@@ -67,20 +67,20 @@ def bring_back(path: Path) -> str:
     return f"`git checkout {path}` brings it back if it is committed, else delete it"
 
 
-def read_document(path: Path, form: type[BaseModel], mend: str) -> dict[str, Any]:
+def read_document(path: Path, form: type[BaseModel], fix: str) -> dict[str, Any]:
     """Return the object in a JSON file, checked against `form`.
 
     Raises:
-        DataError: the file is missing, damaged or malformed; the message ends with `mend`.
+        DataError: the file is missing, damaged or malformed; the message ends with `fix`.
         MachineError: the file cannot be read.
     """
-    document = read_json(path, mend)
+    document = read_json(path, fix)
     try:
         form.model_validate(document)
     except ValidationError as errors:
         first = errors.errors(include_url=False, include_input=False)[0]
         key = " ".join(".".join(map(str, first["loc"])).split())  # on one line, whatever it is
-        raise DataError(f"{path}: damaged ({key}: {first['msg'].lower()}); {mend}") from None
+        raise DataError(f"{path}: damaged ({key}: {first['msg'].lower()}); {fix}") from None
     return document
 
 
@@ -134,4 +134,4 @@ def read_conditions(folder: Path) -> dict[str, Any]:
         MachineError: the file cannot be read.
     """
     path = folder / CONDITIONS
-    return read_document(path, Conditions, MEND) if path.is_file() else {}
+    return read_document(path, Conditions, FIX) if path.is_file() else {}

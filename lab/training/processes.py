@@ -34,7 +34,7 @@ class Alone:
         """Return the first process's `values`."""
         return values
 
-    def furthest(self, content: bytes | None, reached: int) -> bytes | None:
+    def latest_checkpoint(self, content: bytes | None, reached: int) -> bytes | None:
         """Return the `content` of the process that got furthest; None if none has any."""
         return content
 
@@ -72,7 +72,7 @@ class Group(Alone):
         dist.broadcast(found, src=0)
         return found
 
-    def furthest(self, content: bytes | None, reached: int) -> bytes | None:
+    def latest_checkpoint(self, content: bytes | None, reached: int) -> bytes | None:
         """Return the `content` of the process that got furthest, without unpickling anything."""
         most = self.largest(-1 if content is None else reached)
         if most < 0:

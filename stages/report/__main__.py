@@ -19,7 +19,7 @@ from lab.claims.book_order import BOOK_ORDER
 from lab.core.errors import ParamsError, SpaceError
 from lab.core.files import REPORTS, write_atomically
 from lab.core.process import die_with_parent, run
-from lab.report.language import CHINESE, ENGLISH, speaking
+from lab.report.language import CHINESE, ENGLISH, locale
 from lab.report.machines import warning_of
 from lab.results.documents import disturbed_stages
 from stages.report import about
@@ -63,7 +63,7 @@ def draw_stage(stage: str, folders: Mapping[str, Path], evidence: Evidence) -> d
     """Draw a stage's page in each language."""
     found = {}
     for language, folder in folders.items():
-        with speaking(language):
+        with locale(language):
             found[language] = question(stage, folder, evidence)
     return found
 
@@ -90,7 +90,7 @@ def main() -> None:
             log.info("%s", REPORTS / page)
     else:
         for language, questions in drawn.items():
-            with speaking(language):
+            with locale(language):
                 pages |= about.pages(questions, evidence)
     for page, html in pages.items():
         write_atomically(REPORTS / page, html.encode())

@@ -15,7 +15,7 @@ from lab.report.verdict_words import of_the_notes, tally_in_words
 from lab.results.diff import Taken
 from lab.results.documents import read_conditions, read_hardware
 from lab.tools.profiles import is_smoke
-from stages.report.named import beside, doubt_about, findings_and_conditions, read_question
+from stages.report.named import doubt_about, findings_and_conditions, page_values, read_question
 from stages.report.site import STAGES
 
 
@@ -43,5 +43,5 @@ def _filled(line: str, stage: str, results: object, found: object) -> str:
     """Return a front matter's line as plain text; call the page's `values` only if needed."""
     values, template = findings_and_conditions(stage, results, found), environment()
     if find_undeclared_variables(template.parse(line)) - values.keys():
-        values |= beside(stage, results, found)
+        values |= page_values(stage, results, found)
     return str(inline(template.from_string(line).render(values)).striptags())

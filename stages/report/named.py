@@ -37,7 +37,7 @@ def read_question(stage: str, reports: Path) -> tuple[Any, Any]:
 
 def named(stage: str, results: Any, found: Any) -> dict[str, Any]:
     """Return everything that a text may name."""
-    return {**findings_and_conditions(stage, results, found), **beside(stage, results, found)}
+    return {**findings_and_conditions(stage, results, found), **page_values(stage, results, found)}
 
 
 def findings_and_conditions(stage: str, results: Any, found: Any) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def findings_and_conditions(stage: str, results: Any, found: Any) -> dict[str, A
     return {} if stage == "train" else {**results.conditions, **found}
 
 
-def beside(stage: str, results: Any, found: Any) -> dict[str, Any]:
+def page_values(stage: str, results: Any, found: Any) -> dict[str, Any]:
     """Return the page's `values`, if its figures.py has that function."""
     page = import_module(f"stages.{stage}.page.figures")
     return page.values(results, found) if hasattr(page, "values") else {}

@@ -2,7 +2,7 @@
 
 from lab.results.findings import AS_FAST, Finding, Over, Samples, median, of_one_run, ratio
 from lab.results.measurements import Results
-from stages.together.measure.names import NOTES_WAY, TECHNIQUES
+from stages.together.measure.names import BASELINE, TECHNIQUES
 from stages.together.measure.time_to_accuracy import RECORDS, SecondsTo, fastest, reached, target_of
 
 METRICS = ("best_to_83_s", "notes_to_83_s", "speedup_to_83", "record_90_s", "record_92_s")
@@ -16,9 +16,9 @@ def findings(results: Results) -> dict[str, Finding]:
         best = fastest(ways)
         if best:
             found[f"best_to_{target}_s"] = over_seeds(ways[best])
-        if best and NOTES_WAY in ways:
-            found[f"notes_to_{target}_s"] = over_seeds(ways[NOTES_WAY])
-            found[f"speedup_to_{target}"] = speedup(ways[NOTES_WAY], ways[best])
+        if best and BASELINE in ways:
+            found[f"notes_to_{target}_s"] = over_seeds(ways[BASELINE])
+            found[f"speedup_to_{target}"] = speedup(ways[BASELINE], ways[best])
     for run, way in records(results).items():
         found[f"{run}_s"] = over_seeds(way)
     return found

@@ -69,7 +69,7 @@ def test_a_page_derives_no_finding_again(stage):
     """A value on a page with the same number and interval as a finding was derived twice."""
     results = read_results(COMMITTED / "reports" / stage)
     found = derivation_of(stage).findings(results)
-    beside = named.beside(stage, results, found)
+    beside = named.page_values(stage, results, found)
     assert not beside.keys() & found.keys()
     intervals = Counter((each.value, each.low, each.high) for each in found.values() if each)
     twice = [

@@ -42,7 +42,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
     networks = networks_of(results, found)
     by_share = sorted(networks, key=lambda network: network.share.value)
     intensities = [network.intensity for network in networks]
-    below, above = beside(intensities, found["ridge"])
+    below, above = near_ridge(intensities, found["ridge"])
     return {
         "networks": networks,
         "least": min(intensities),
@@ -89,7 +89,7 @@ def networks_of(results: Results, found: Mapping[str, Finding]) -> list[Network]
     ]
 
 
-def beside(intensities: list[float], ridge: Finding) -> tuple[int, int]:
+def near_ridge(intensities: list[float], ridge: Finding) -> tuple[int, int]:
     """Count the intensities that are certainly below the ridge, and above it."""
     return sum(x < ridge.low for x in intensities), sum(x > ridge.high for x in intensities)
 

@@ -20,7 +20,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
     best = best_variant(results)
     return {
         "size": int(results.xs("times", best)[0]),
-        "beside": beside(results, best),
+        "overlap_share": overlap_share(results, best),
         "images": int(results.xs("backward pass", "first gradient ready")[0]),
         "ways": ways(results),
     }
@@ -50,7 +50,7 @@ def spans(results: Results, variant: str, activity: str) -> list[tuple[float, fl
     ]
 
 
-def beside(results: Results, variant: str) -> float | None:
+def overlap_share(results: Results, variant: str) -> float | None:
     """Return the share of a run's copying time that overlaps with multiplications.
 
     It is None if the profiler saw no copies: a GPU's driver may show them only to administrators.

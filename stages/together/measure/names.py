@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any
 
-NOTES_WAY = "baseline: the notes' code"
+BASELINE = "baseline: the notes' code"
 BF16 = "bfloat16"
 HE = "He initialization"
 MOMENTUM = "Nesterov momentum"
 ONE_CYCLE = "one-cycle schedule"
 
 TECHNIQUES: Mapping[str, Mapping[str, Any]] = {  # changes to the previous recipe
-    NOTES_WAY: {},
+    BASELINE: {},
     "data set in memory": {"loop": "memory"},
     "skip pixels LeNet never uses": {"crops": True},
     "channels-last layout": {"loop": "engine"},

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from lab.training.run_params import NOTES, RunParams
-from stages.together.measure.names import BF16, NOTES_WAY, SAME_STEPS, TECHNIQUES
+from stages.together.measure.names import BASELINE, BF16, SAME_STEPS, TECHNIQUES
 from stages.together.measure.params import TogetherParams
 
 
@@ -31,7 +31,7 @@ class Recipe(RunParams):
 
 def recipes(bf16: bool) -> list[Recipe]:
     """Return the notes' recipe, then one more technique in each; all in float32 unless `bf16`."""
-    recipe, found = Recipe(**NOTES.model_dump(), technique=NOTES_WAY), []
+    recipe, found = Recipe(**NOTES.model_dump(), technique=BASELINE), []
     for technique, changed in TECHNIQUES.items():
         recipe = recipe.but(technique=technique, **changed)
         found.append(recipe)

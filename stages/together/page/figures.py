@@ -20,10 +20,10 @@ from lab.results.findings import Finding, Findings
 from lab.results.measurements import Results
 from stages.together.findings import records, targets_of
 from stages.together.measure.names import (
+    BASELINE,
     BF16,
     HE,
     MOMENTUM,
-    NOTES_WAY,
     ONE_CYCLE,
     SAME_STEPS,
     TECHNIQUES,
@@ -39,7 +39,7 @@ from stages.together.measure.time_to_accuracy import (
 BATCH, SPLIT = [*TECHNIQUES][-2:]
 TAKE_HOME = ONE_CYCLE  # the recipe of lenet_83.py
 WHERE = {  # the page that explains each technique
-    NOTES_WAY: "bench_training",
+    BASELINE: "bench_training",
     "data set in memory": "bench_input",
     "skip pixels LeNet never uses": "bench_training",
     "channels-last layout": "bench_training",

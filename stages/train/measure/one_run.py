@@ -164,7 +164,7 @@ def resumed(name: str, model: Model, checkpoints: Checkpoints) -> Progress:
     """Load the latest checkpoint of the run's processes into the model; return its progress."""
     own = checkpoints.latest() if keeps_checkpoints() else None
     own_place = Progress.from_state(checkpoints.decode(own)).place if own else 0
-    content = model.processes.furthest(own, own_place)
+    content = model.processes.latest_checkpoint(own, own_place)
     if not content:
         return Progress()
     state = checkpoints.decode(content)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.claims.rules import Verdict, decide, overall
-from lab.report.language import speaking
+from lab.report.language import locale
 from lab.report.verdict_words import range_in_words
 from lab.results.findings import Finding, Over, exact
 from lab.results.stats import Range
@@ -74,5 +74,5 @@ def test_a_weak_interval_decides_nothing(count):
 )
 def test_ranges_in_words(holds, english, chinese):
     assert str(holds) == english
-    with speaking("zh"):
+    with locale("zh"):
         assert range_in_words(holds) == chinese

@@ -8,7 +8,7 @@ import pytest
 
 from lab.report import figures
 from lab.report.inline_svg import inlined
-from lab.report.language import speaking
+from lab.report.language import locale
 
 
 def draw(path):
@@ -49,7 +49,7 @@ def test_every_id_is_referred_to_and_no_two_figures_share_one(tmp_path):
 
 def test_chinese_characters_have_enough_room_even_if_no_font_has_them(tmp_path, recwarn):
     """They are as wide as they are high, so a label is as many ems wide as it has characters."""
-    with speaking("zh"), figures.figure(tmp_path / "a.svg", figures.WIDTH, 3) as fig:
+    with locale("zh"), figures.figure(tmp_path / "a.svg", figures.WIDTH, 3) as fig:
         axes = fig.add_subplot()
         label = axes.text(0, 0, "多因子调度器，学习率")
         fig.canvas.draw()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.report.language import catalogue, speaking
+from lab.report.language import catalogue, locale
 from lab.report.numbers import digits_beside, duration, duration_span, number, percent, span
 from lab.results.findings import Finding
 
@@ -57,7 +57,7 @@ def test_an_interval_has_the_digits_of_its_number():
 )
 def test_seconds_are_shown_in_a_suitable_unit(seconds, english, chinese):
     assert duration(seconds) == english
-    with speaking("zh"):
+    with locale("zh"):
         assert duration(seconds) == chinese
 
 

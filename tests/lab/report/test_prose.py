@@ -6,7 +6,7 @@ import pytest
 from markupsafe import Markup
 
 from lab.core.errors import DataError
-from lab.report.language import speaking
+from lab.report.language import locale
 from lab.report.prose import HEADINGS, OPTIONAL, fill_in
 
 BODY = "\n\n".join(
@@ -70,7 +70,7 @@ def test_a_missing_line_of_the_front_matter_is_reported(tmp_path):
 
 
 def test_a_line_break_within_a_paragraph_is_no_space_in_chinese(tmp_path):
-    with speaking("zh"):
+    with locale("zh"):
         found = fill_in(text(tmp_path, "一句。\n两句。\n"), {"n": 1}, headings=False)
     assert found.parts["answer"].html.strip() == "<p>一句。两句。</p>"
 
@@ -80,6 +80,6 @@ def test_a_table_scrolls_and_links_lead_to_the_edition_of_the_language(tmp_path)
     html = fill_in(path, {"n": 1}, headings=False).parts["answer"].html
     assert '<div class="scroll" tabindex="0" role="region" aria-label="Table 1"><table>' in html
     assert re.search('href="https://d2l.ai/chapter_[^"]*async-computation.html">13.2<', html)
-    with speaking("zh"):
+    with locale("zh"):
         html = fill_in(path, {"n": 1}, headings=False).parts["answer"].html
     assert re.search('href="https://zh.d2l.ai/chapter_[^"]*async-computation.html">12.2<', html)

@@ -9,7 +9,7 @@ from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import NO_REASON, Judgement
 from lab.core.files import ROWS, read_rows
-from lab.report.language import speaking
+from lab.report.language import locale
 from lab.report.verdict_words import change_of, effect_of, in_brief, range_in_words, scale_on
 from lab.results.findings import Finding, Over, exact
 from lab.results.reasons import OFF, SKIPPED, UNMET, Reason
@@ -78,14 +78,14 @@ def test_an_unmet_need_is_stated_in_the_pages_language():
     claim = next(c for c in CLAIMS.values() if c.needs and c.needs[0].name == "gpu")
     untested = judged(Verdict.NOT_TESTABLE, None, Reason("unmet", "gpu"), claim.id)
     assert effect_of(untested) == "needs a GPU; `invoke repro` on a machine with one measures it"
-    with speaking("zh"):
+    with locale("zh"):
         assert set(WORD.findall(effect_of(untested))) <= {"GPU", "invoke", "repro"}
 
 
 def test_no_claim_has_an_english_sentence_in_chinese():
     """Names and units may stay; three English words in a row count as a sentence."""
     sentence = re.compile(r"(?:\b[a-z]{2,}\b[ ,]+){3}")
-    with speaking("zh"):
+    with locale("zh"):
         for claim in CLAIMS.values():
             found = effect_of(judged(Verdict.CONFIRMED, INTERVAL, name=claim.id))
             own = (claim.says.zh, claim.measured.zh, claim.tolerance.zh)

@@ -13,7 +13,7 @@ from tests import forked
 from tests.helpers import COMMITTED, ROOT, write_data
 
 PROJECT = (  # what the commands and tests below read
-    *("lab", "stages", "tests", "profiles", "notebooks"),
+    *("lab", "stages", "tests", "profiles", "notebooks", "docs"),
     *(".ci", ".github"),
     *("dvc.yaml", "pyproject.toml", "constraints.txt", "uv.lock", "tasks.py"),
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "LICENSE-TEXT.md", "CITATION.cff"),

@@ -110,12 +110,16 @@ def compare(net: nn.Module, world_size: int) -> dict[str, float]:
 def tell_each_other(rank: int) -> dict[str, object]:
     """Exchange data between the ranks; return what rank 0 sees."""
     group = Group()
-    sent = [group.furthest(content if rank == 0 else None, 0) for content in (b"abc\x00", None)]
-    sent.append(group.furthest(bytes([rank]) * (rank + 1), rank))  # the last got furthest
+    sent = [
+        group.latest_checkpoint(content if rank == 0 else None, 0) for content in (b"abc\x00", None)
+    ]
+    sent.append(
+        group.latest_checkpoint(bytes([rank]) * (rank + 1), rank)
+    )  # the last rank has the latest
     last = group.world_size - 1
     own = group.share(torch.arange(9), group.world_size)
     facts: dict[str, object] = {
-        "furthest": sent == [b"abc\x00", None, bytes([last]) * (last + 1)],
+        "latest_checkpoint": sent == [b"abc\x00", None, bytes([last]) * (last + 1)],
         "largest": group.largest(rank - 7.5),
         "first": group.of_first(torch.tensor([rank])).tolist(),
         "gathered": torch.cat(group.gathered(torch.tensor([rank]))).tolist(),

@@ -38,7 +38,7 @@ def test_ranks_exchange_what_they_know(found):
         assert told["disagree"].startswith(
             f"rank(s) {list(range(1, count))} differ from rank 0 in code, data, params"
         )
-        assert told["furthest"]
+        assert told["latest_checkpoint"]
         assert told["largest"] == count - 8.5
         assert (told["first"], told["gathered"]) == ([0], list(range(count)))
         assert told["shares"] == [1.0] * 9

@@ -19,7 +19,7 @@ from stages.bench_hardware.measure import arithmetic, memory, roofline
 from stages.bench_hardware.measure.arithmetic import WAYS, add_in_a_loop
 from stages.bench_hardware.measure.memory import CACHE_LINE, chain_of, compile_chase
 from stages.bench_hardware.measure.params import Params
-from stages.bench_hardware.page.figures import beside, networks_of
+from stages.bench_hardware.page.figures import near_ridge, networks_of
 from tests.helpers import edit_params
 from tests.made_up import findings, measurements
 
@@ -57,7 +57,7 @@ def test_one_core_has_nothing_to_spread_sums_over():
     [([8, 20], (0, 2)), ([1, 4], (2, 0)), ([1, 20], (1, 1)), ([6, 20], (0, 1)), ([1, 6], (1, 0))],
 )
 def test_networks_within_the_ridges_interval_are_on_neither_side(intensities, counts):
-    assert beside(intensities, Finding(6, 5, 7, 8, Over.STARTS)) == counts
+    assert near_ridge(intensities, Finding(6, 5, 7, 8, Over.STARTS)) == counts
 
 
 def test_a_process_measures_what_the_page_and_the_claims_read(project, monkeypatch):

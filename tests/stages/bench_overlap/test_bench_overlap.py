@@ -14,7 +14,7 @@ from stages.bench_overlap.measure.names import AS_THE_BOOK, BESIDE
 from stages.bench_overlap.measure.overlap import overlap_fraction, overlap_fractions
 from stages.bench_overlap.measure.params import OverlapParams, Params
 from stages.bench_overlap.measure.timeline import timelines
-from stages.bench_overlap.page.figures import beside, ways
+from stages.bench_overlap.page.figures import overlap_share, ways
 from tests.made_up import findings, measurements
 
 PARAMS = Params(
@@ -73,7 +73,7 @@ def test_the_share_copied_during_products_is_relative_to_all_copying():
         for a, each in work.items()
         for start, ms in each
     ]
-    assert beside(Results(spans), BESIDE) == pytest.approx(3 / 4)
+    assert overlap_share(Results(spans), BESIDE) == pytest.approx(3 / 4)
 
 
 SECONDS = st.floats(0.01, 100)

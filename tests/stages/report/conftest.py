@@ -14,7 +14,7 @@ from lab.core.files import REPORTS, read_json, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
 from lab.machine.devices import Devices
-from lab.report.language import speaking
+from lab.report.language import locale
 from lab.report.prose import block
 from lab.training.loop import Epoch
 from stages.claims.__main__ import main as judge_claims
@@ -129,7 +129,7 @@ def render(monkeypatch, tmp_path):
             evidence = committed_evidence() if there else read_evidence(REPORTS)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(questions, "named", lambda *given: {**named(*given), **changed})
-            with speaking(language):
+            with locale(language):
                 return questions.question(stage, tmp_path, evidence)
 
     return rendered

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lab.core.files import REPORTS
-from lab.report.language import speaking
+from lab.report.language import locale
 from lab.report.prose import fill_in
 from lab.results.findings import Finding, Over, exact
 from stages.report.calls import of_each_page
@@ -35,7 +35,7 @@ def test_the_page_counts_numbers_intervals_and_verdicts_wrong_by_chance(monkeypa
         for judged, each in zip(evidence.judgements, found, strict=False)
     ]
     assert len(judgements) == len(found)
-    with speaking(language):
+    with locale(language):
         told = values(judgements) | of_each_page("claims", evidence) | {"original": True}
         prose = fill_in(file_of_text("claims"), told, headings=False)
     assert told["num_false"] == pytest.approx(WRONG_BY_CHANCE)

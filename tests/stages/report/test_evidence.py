@@ -8,7 +8,7 @@ import pytest
 from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
 from lab.core.files import read_json, write_json
-from lab.report.language import speaking
+from lab.report.language import locale
 from lab.results.derived import taken_under
 from lab.tools.references import stage_of
 from stages.report import questions
@@ -72,7 +72,7 @@ def test_another_machines_number_is_shown_for_a_claim_untested_here(reports, mon
     of_page = [f for f in evidence.judgements if f.claim.stage == "bench_async"]
     untested = [f for f in of_page if f.verdict is Verdict.NOT_TESTABLE]
     assert untested
-    with speaking("en"):
+    with locale("en"):
         page = questions.question("bench_async", reports, evidence).html
     listed = page.split('<details id="verdicts">')[1].split("</details>")[0]
     tested = [f for f in untested if larger.judgements[f.claim.id].finding]

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from lab.claims.book_order import BOOK_ORDER
-from lab.report.language import CHINESE, ENGLISH, speaking
+from lab.report.language import CHINESE, ENGLISH, locale
 from lab.results.derived import taken_under
 from stages.report.exercises_page import takes
 from stages.report.site import file_of
@@ -30,7 +30,7 @@ SEEN = "all => all.filter(each => each.checkVisibility()).length"
     ],
 )
 def test_a_box_shows_the_time_of_the_command_in_it(box, words):
-    with speaking(ENGLISH):
+    with locale(ENGLISH):
         assert takes(box, SECONDS) == words
 
 

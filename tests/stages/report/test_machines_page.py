@@ -6,7 +6,7 @@ import pytest
 
 from lab.claims.rules import Verdict
 from lab.core.files import REPORTS
-from lab.report.language import speaking
+from lab.report.language import locale
 from lab.report.prose import fill_in
 from lab.results.diff import Taken
 from lab.results.findings import Finding, Over
@@ -43,7 +43,7 @@ def page(evidence):
     """Return the page's English text; both languages must show the same numbers."""
     told = []
     for language in ("en", "zh"):
-        with speaking(language):
+        with locale(language):
             names = values(OF_HERE, evidence) | of_each_page("machines", evidence)
             prose = fill_in(file_of_text("machines"), names, headings=False)
         html = "".join(f"<h2>{part.heading}</h2>{part.html}" for part in prose.parts.values())

@@ -12,10 +12,10 @@ from lab.results.measurements import Measurement, Results
 from stages.together import __main__ as stage
 from stages.together.findings import findings
 from stages.together.measure.names import (
+    BASELINE,
     BF16,
     HE,
     MOMENTUM,
-    NOTES_WAY,
     ONE_CYCLE,
     SAME_STEPS,
     TECHNIQUES,
@@ -115,9 +115,9 @@ def epochs(recipe, target, seed, seconds, percents):
 
 MEASURED = [
     Measurement(  # in three processes
-        "seconds", NOTES_WAY, 1, (90.0, 19.0, 20.0), columns={"target": 0, "seed": 0}
+        "seconds", BASELINE, 1, (90.0, 19.0, 20.0), columns={"target": 0, "seed": 0}
     ),
-    *epochs(NOTES_WAY, 0, 1, 22.0, [None]),
+    *epochs(BASELINE, 0, 1, 22.0, [None]),
     *epochs(BF16, 83, 0, 5.0, [50, 84]),
     *epochs(BF16, 83, 1, 6.0, [10, 82.9, 83]),
     *epochs(ONE_CYCLE, 83, 0, 4.0, [82.5]),
@@ -141,15 +141,15 @@ def test_at_a_constant_rate_each_seeds_first_epoch_at_the_accuracy_counts():
 
 
 def test_what_was_timed_in_part_takes_as_many_epochs_as_the_same_steps_in_bfloat16():
-    found = seconds_to(RESULTS, NOTES_WAY, 83)
+    found = seconds_to(RESULTS, BASELINE, 83)
     assert (found.seconds, found.extrapolated, found.reached) == ((40.0, 66.0), True, True)
-    assert seconds_to(RESULTS, NOTES_WAY, 84) is None
+    assert seconds_to(RESULTS, BASELINE, 84) is None
 
 
 def test_what_was_timed_in_part_takes_as_many_epochs_as_the_notes_run_of_train():
     in_part = [m for each in SAME_STEPS for m in epochs(each, 0, 0, 20.0, [None])]
     results = Results([*epochs(NOTES_RUN, 83, 0, 12.0, [10, 82.9, 83]), *in_part])
-    assert seconds_to(results, NOTES_WAY, 83).seconds == (60.0,)
+    assert seconds_to(results, BASELINE, 83).seconds == (60.0,)
     assert seconds_to(results, BF16, 83).extrapolated
 
 
@@ -238,7 +238,7 @@ def test_one_cycle_reaches_the_accuracy_by_the_mean_of_its_seeds(percents, good)
 
 ONE_SEED = Results(
     [
-        Measurement("seconds", NOTES_WAY, 1, (20.0,), columns={"target": 0, "seed": 0}),
+        Measurement("seconds", BASELINE, 1, (20.0,), columns={"target": 0, "seed": 0}),
         *epochs(BF16, 83, 0, 5.0, [50, 84]),
         *epochs(HE, 83, 0, 6.0, [83]),
         *epochs(MOMENTUM, 83, 0, 4.0, [60, 70]),

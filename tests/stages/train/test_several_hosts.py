@@ -61,8 +61,8 @@ def set_up(hosts: tuple[Path, Path], num_gpus: int) -> str:
 
 
 def start(host: Path, endpoint: str, ranks: int, python: str | Path) -> subprocess.Popen[str]:
-    """Start on a host what CONTRIBUTING's job script starts; both have one address here."""
-    script = (ROOT / "CONTRIBUTING.md").read_text()
+    """Start on a host what the job script in docs/gpus.md starts; both have one address here."""
+    script = (ROOT / "docs" / "gpus.md").read_text()
     [documented] = re.findall(r"^srun \.venv/bin/torchrun (.*?)^```", script, re.M | re.S)
     here = {
         '"$SLURM_NNODES"': "2",

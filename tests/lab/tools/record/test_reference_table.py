@@ -3,7 +3,7 @@
 import pytest
 
 from lab.claims.ledger import ledger
-from lab.tools.record.beside import beside
+from lab.tools.record.reference_table import reference_table
 from lab.tools.references import judged, path_of
 from tests.helpers import COMMITTED
 
@@ -18,7 +18,7 @@ def table(monkeypatch):
     def read(name):
         head, _, *rows = (
             [cell.strip() for cell in line.strip("|").split(" | ")]
-            for line in beside(name).splitlines()
+            for line in reference_table(name).splitlines()
         )
         return head, {id_: cells for id_, _, *cells in rows}
 

@@ -8,7 +8,7 @@ from lab.results.derived import whatever_is_under
 from lab.tools.references import REFERENCE, judged, path_of
 
 
-def beside(name: str) -> str:
+def reference_table(name: str) -> str:
     """Return a Markdown table of the record's verdicts on claims that need a GPU, next to others'.
 
     Raises:
