@@ -11,7 +11,7 @@ from typing import Any
 from tabulate import tabulate
 from tqdm import tqdm
 
-from lab.core.errors import LabError
+from lab.core.errors import LabError, MachineError
 from lab.core.files import Metrics
 from lab.core.params import load
 from lab.core.process import run
@@ -66,11 +66,15 @@ class Trained:
         try:
             for process in self.processes if what else ():
                 process.send(what)
-            return [process.receive() for process in self.processes]
+            return [process.receive(TIMEOUT_S) for process in self.processes]
+        except TimeoutError:
+            found: LabError = MachineError(
+                f"{self.processes[0].name}: no step within {TIMEOUT_S} s; look for what waits, such"
+                " as a loader's workers"
+            )
         except LabError as error:  # such as that the system ended it, for want of memory
-            if self.variant == AS_IT_IS:
-                raise
-            raise UnableError(str(error)) from None
+            found = error
+        raise found if self.variant == AS_IT_IS else UnableError(str(found))
 
 
 @contextmanager

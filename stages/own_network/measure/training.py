@@ -53,7 +53,7 @@ BATCHES = 4  # that a net is trained on which has no loader
 SETTLED = 4  # steps after which a loader's workers are no more ahead than they stay
 PARTS_STEPS = 5  # of which the median is taken
 FEW = 2  # examples of a step with next to no arithmetic; batch norm refuses one
-TIMEOUT_S = 120  # of two ranks
+TIMEOUT_S = 600  # of an answer, for which a compiler may build, and of ranks
 MOST_CHARACTERS = 80  # of what an exception of a technique says
 TURN, END = "turn", "end"  # what a process is asked for
 

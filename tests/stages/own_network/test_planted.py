@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.core.errors import MachineError
 from lab.core.params import load
 from lab.machine.compiler_cache import empty_compiler_cache
 from lab.machine.devices import missing_for_compile, processor
@@ -78,6 +79,16 @@ def test_nothing_that_keeps_the_steps_is_taken_for_another_training():
     assert not helps(results, again(BASELINE))
     results = tried("convolutions", names.CHANNELS_LAST, names.FUSED, steps=1, starts=2)
     assert same(results, names.CHANNELS_LAST) and same(results, names.FUSED)
+
+
+def test_a_step_that_never_ends_ends_the_stage_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(own_network, "TIMEOUT_S", 3)
+    file = tmp_path / "mine.py"
+    text = (NETWORKS / "large_product.py").read_text()
+    file.write_text(f"{text}\nimport time\n\n\ndef loss(*_):\n    time.sleep(600)\n")
+    variants = {names.FUSED: Variant((names.FUSED,))}
+    with pytest.raises(MachineError, match="mine.py: no step within 3 s; "):
+        own_network.race(variants, range(1), Plan(file), processor(1), PARAMS)
 
 
 def test_bfloat16_that_breaks_a_net_is_named():
