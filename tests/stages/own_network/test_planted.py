@@ -87,7 +87,7 @@ def test_a_step_that_never_ends_ends_the_stage_in_one_line(tmp_path, monkeypatch
     text = (NETWORKS / "large_product.py").read_text()
     file.write_text(f"{text}\nimport time\n\n\ndef loss(*_):\n    time.sleep(600)\n")
     variants = {names.FUSED: Variant((names.FUSED,))}
-    with pytest.raises(MachineError, match="mine.py: no step within 3 s; "):
+    with pytest.raises(MachineError, match=r"mine\.py: no step within 3 s; "):
         own_network.race(variants, range(1), Plan(file), processor(1), PARAMS)
 
 
