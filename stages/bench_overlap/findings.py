@@ -3,7 +3,13 @@
 from lab.results.findings import Finding, median, ratio
 from lab.results.measurements import Results
 from lab.results.stats import ANY
-from stages.bench_overlap.measure.names import AS_THE_BOOK, BESIDE, PARTS, SAME_IN_TURN, TWO_STREAMS
+from stages.bench_overlap.measure.names import (
+    AS_THE_BOOK,
+    CONCURRENT,
+    PARTS,
+    SAME_IN_TURN,
+    TWO_STREAMS,
+)
 
 METRICS = ("overlap_fraction", "speedup")
 NOTES = "the notes' non_blocking, one stream"
@@ -55,4 +61,4 @@ def findings(results: Results) -> dict[str, Finding]:
 
 def best_variant(results: Results) -> str:
     """Return the variant that computes and copies concurrently, with a GPU or without."""
-    return TWO_STREAMS if TWO_STREAMS in results.variants("times") else BESIDE
+    return TWO_STREAMS if TWO_STREAMS in results.variants("times") else CONCURRENT

@@ -12,8 +12,8 @@ def findings(results: Results) -> dict[str, Finding]:
     rows = sizes(results)
     smallest, largest = min(rows, default=None), max(rows, default=None)
 
-    def products(way: str) -> Samples:
-        return results.samples("products", way, largest)
+    def products(variant: str) -> Samples:
+        return results.samples("products", variant, largest)
 
     def seconds(samples: Samples) -> Finding:
         return median(samples * 1e-3, "s", better="less")
@@ -59,7 +59,7 @@ def sizes(results: Results) -> list[float]:
 def speedup(results: Results, rows: float | None) -> Finding:
     """Return the speed of concurrent runs relative to sequential ones."""
     in_turn, both = (
-        results.samples("products", way, rows) for way in ("sequentially", "concurrently")
+        results.samples("products", variant, rows) for variant in ("sequentially", "concurrently")
     )
     return ratio(in_turn, both)
 

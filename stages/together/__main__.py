@@ -79,9 +79,9 @@ class Quoted(NamedTuple):
 
 def quoted(measured: Sequence[Measurement], target: int) -> Quoted | None:
     """Return the fastest technique trained on whole epochs that reached the accuracy, or None."""
-    ways = reached(Results(measured), dict.fromkeys(TECHNIQUES, target))
-    best = fastest({name: found for name, found in ways.items() if not found.extrapolated})
-    return Quoted(best, len(ways[best].seconds)) if best else None
+    by_technique = reached(Results(measured), dict.fromkeys(TECHNIQUES, target))
+    best = fastest({name: found for name, found in by_technique.items() if not found.extrapolated})
+    return Quoted(best, len(by_technique[best].seconds)) if best else None
 
 
 def train_all(jobs: Sequence[Job], params: Params) -> Iterator[Measurement]:

@@ -12,15 +12,15 @@ def findings(results: Results) -> dict[str, Finding]:
     """Return the seconds to each accuracy for the notes' code and for the fastest recipe."""
     found: dict[str, Finding] = {}
     for target in targets_of(results):
-        ways = reached(results, dict.fromkeys(TECHNIQUES, target))
-        best = fastest(ways)
+        by_technique = reached(results, dict.fromkeys(TECHNIQUES, target))
+        best = fastest(by_technique)
         if best:
-            found[f"best_to_{target}_s"] = over_seeds(ways[best])
-        if best and BASELINE in ways:
-            found[f"notes_to_{target}_s"] = over_seeds(ways[BASELINE])
-            found[f"speedup_to_{target}"] = speedup(ways[BASELINE], ways[best])
-    for run, way in records(results).items():
-        found[f"{run}_s"] = over_seeds(way)
+            found[f"best_to_{target}_s"] = over_seeds(by_technique[best])
+        if best and BASELINE in by_technique:
+            found[f"notes_to_{target}_s"] = over_seeds(by_technique[BASELINE])
+            found[f"speedup_to_{target}"] = speedup(by_technique[BASELINE], by_technique[best])
+    for run, seconds in records(results).items():
+        found[f"{run}_s"] = over_seeds(seconds)
     return found
 
 
@@ -31,8 +31,8 @@ def speedup(old: SecondsTo, new: SecondsTo) -> Finding:
     return of_one_run(old.median / new.median, AS_FAST, "more", Over.SEEDS)
 
 
-def over_seeds(way: SecondsTo) -> Finding:
-    return median(Samples(way.seconds), "s", Over.SEEDS, better="less")
+def over_seeds(found: SecondsTo) -> Finding:
+    return median(Samples(found.seconds), "s", Over.SEEDS, better="less")
 
 
 def targets_of(results: Results) -> list[int]:

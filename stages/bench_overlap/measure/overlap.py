@@ -24,7 +24,7 @@ from lab.results.reasons import NEEDS_GPU, Reason
 from lab.results.stats import summarise
 from lab.timing.bench import Variant, in_unit, time_variants
 from lab.timing.clock import read_clock
-from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, BESIDE, PARTS, TWO_STREAMS
+from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, CONCURRENT, PARTS, TWO_STREAMS
 from stages.bench_overlap.measure.params import Params
 
 BYTES = 4  # of a float32
@@ -106,7 +106,7 @@ def measure_times(work: Work, params: Params, devices: Devices, process: int) ->
     size, kind, on_gpu = params.bench_overlap.size, devices.kind, work.x.is_cuda
     with thread_pool(2, devices.threads) as pool:
         variants = variants_of(work, pool)
-        best = TWO_STREAMS if on_gpu else BESIDE
+        best = TWO_STREAMS if on_gpu else CONCURRENT
         seconds = time_variants(variants, devices.devices, params.bench, process, control=best)
     rates = {
         variant: tuple(work.num_bytes / t / 1e9 for t in seconds[variant])
@@ -133,7 +133,7 @@ def cpu_variants(work: Work, pool: Executor) -> dict[str, Variant]:
         "computing only": compute,
         "copying only": copies,
         "sequentially": _in_turn(compute, copies),
-        BESIDE: partial(copy_in_second_thread, work, pool),
+        CONCURRENT: partial(copy_in_second_thread, work, pool),
     }
 
 

@@ -10,7 +10,7 @@ from lab.parallel.workers import thread_pool
 from lab.results.measurements import Measurement
 from lab.timing.bench import Variant
 from lab.timing.profiler import profile
-from stages.bench_overlap.measure.names import BESIDE, SAME_IN_TURN, TWO_STREAMS
+from stages.bench_overlap.measure.names import CONCURRENT, SAME_IN_TURN, TWO_STREAMS
 from stages.bench_overlap.measure.overlap import variants_of, work_of
 from stages.bench_overlap.measure.params import Params
 
@@ -30,7 +30,7 @@ def timelines(params: Params, devices: Devices) -> list[Measurement]:
     """Return one timeline per variant that the page draws; x: a span's start in ms."""
     device = devices.devices[0]
     on_gpu = device.type == "cuda"
-    drawn = (SAME_IN_TURN[TWO_STREAMS], TWO_STREAMS) if on_gpu else (BESIDE,)
+    drawn = (SAME_IN_TURN[TWO_STREAMS], TWO_STREAMS) if on_gpu else (CONCURRENT,)
     with thread_pool(2, devices.threads) as pool:
         variants = variants_of(work_of(params, device), pool)
         spans = {variant: timeline(variants[variant], device) for variant in drawn}

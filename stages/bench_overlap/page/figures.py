@@ -11,7 +11,7 @@ from lab.results.findings import Finding, Findings, Samples, median
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import ANY
 from stages.bench_overlap.findings import best_variant
-from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, BESIDE, PARTS, TWO_STREAMS
+from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, CONCURRENT, PARTS, TWO_STREAMS
 
 NOTHING = "–"  # in an empty cell
 
@@ -22,7 +22,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
         "size": int(results.xs("times", best)[0]),
         "overlap_share": overlap_share(results, best),
         "images": int(results.xs("backward pass", "first gradient ready")[0]),
-        "ways": ways(results),
+        "variants": variant_rows(results),
     }
 
 
@@ -30,10 +30,12 @@ def figures(results: Results, found: Findings) -> list[Figure]:
     virtual = on_virtual_devices(results.conditions)
     each = [results.series("gradient ready", n)[0] for n in results.variants("gradient ready")]
     ready = {m.variant: m.values for m in sorted(each, key=lambda m: m.summary.median)}
-    ways = results.variants("timeline")
-    timelines = [Figure("overlap_timeline", [timeline(results, way, virtual) for way in ways])]
+    drawn = results.variants("timeline")
+    timelines = [
+        Figure("overlap_timeline", [timeline(results, variant, virtual) for variant in drawn])
+    ]
     return [
-        *(timelines if ways else []),
+        *(timelines if drawn else []),
         Figure(
             "overlap_gradients",
             [plots.bars(ready, say("Time since the backward pass began (ms)"), virtual=virtual)],
@@ -70,7 +72,7 @@ def hundredths(fraction: Measurement) -> Finding:
     return replace(found, value=round(found.value, 2))
 
 
-def ways(results: Results) -> list[dict[str, str]]:
+def variant_rows(results: Results) -> list[dict[str, str]]:
     """Return each variant's cells: its time, and its overlap, marked if impossible."""
     timed = results.variants("times")
     order = [*(n for n in ALONE if n in timed), *(n for n in timed if n in PARTS)]
@@ -89,15 +91,15 @@ def ways(results: Results) -> list[dict[str, str]]:
     return found
 
 
-def timeline(results: Results, way: str, virtual: bool) -> plots.Draw:
+def timeline(results: Results, variant: str, virtual: bool) -> plots.Draw:
     """Draw one run of a variant: when each thread or stream did what."""
     computing, copying = (
-        [plots.Span(kind, *span) for span in spans(results, way, activity)]
+        [plots.Span(kind, *span) for span in spans(results, variant, activity)]
         for kind, activity in ((say("computing"), "compute"), (say("copying"), "copy"))
     )
-    if way == BESIDE:
+    if variant == CONCURRENT:
         rows = {say("first thread"): computing, say("second thread"): copying}
-    elif way == TWO_STREAMS:
+    elif variant == TWO_STREAMS:
         rows = {say("first stream"): computing, say("second stream"): copying}
     else:
         rows = {say("one stream"): [*computing, *copying]}

@@ -59,13 +59,15 @@ class SecondsTo:
 
 def reached(results: Results, targets: Mapping[str, int]) -> dict[str, SecondsTo]:
     """Return the techniques and runs that reached their accuracies."""
-    measured = {way: seconds_to(results, way, target) for way, target in targets.items()}
-    return {way: found for way, found in measured.items() if found and found.reached}
+    measured = {
+        technique: seconds_to(results, technique, target) for technique, target in targets.items()
+    }
+    return {technique: found for technique, found in measured.items() if found and found.reached}
 
 
-def fastest(ways: Mapping[str, SecondsTo]) -> str | None:
+def fastest(by_technique: Mapping[str, SecondsTo]) -> str | None:
     """Return the technique that took the least time, or None."""
-    return min(ways, key=lambda technique: ways[technique].median, default=None)
+    return min(by_technique, key=lambda technique: by_technique[technique].median, default=None)
 
 
 def seconds_to(results: Results, technique: str, target: int) -> SecondsTo | None:
@@ -129,7 +131,9 @@ def _epochs_to(run: _Run, target: int) -> int:
 
 def _extrapolated(results: Results, runs: Sequence[_Run], target: int) -> SecondsTo | None:
     """Extrapolate to the epochs of the last run trained whole that has the same steps."""
-    whole = [way for way in (NOTES_RUN, *SAME_STEPS) if results.series("accuracy", way)]
+    whole = [
+        technique for technique in (NOTES_RUN, *SAME_STEPS) if results.series("accuracy", technique)
+    ]
     found = seconds_to(results, whole[-1], target) if whole else None
     if not found:
         return None

@@ -2,7 +2,7 @@
 
 from lab.core.files import write_json, write_rows
 from lab.results.measurements import Measurement, rows_of
-from stages.bench_overlap.measure.names import BESIDE
+from stages.bench_overlap.measure.names import CONCURRENT
 from tests.helpers import hardware
 
 
@@ -10,7 +10,7 @@ def write_run(reports, name="one", seconds=2.0, **conditions):
     """Write rows with a speed-up of `seconds`; each process takes 0.1% longer than the last."""
     made = [
         Measurement("times", variant, 16, tuple(ms * (1 + i / 1000) for i in range(8)), "ms")
-        for variant, ms in (("sequentially", 10.0 * seconds), (BESIDE, 10.0))
+        for variant, ms in (("sequentially", 10.0 * seconds), (CONCURRENT, 10.0))
     ]
     folder = reports / name
     write_rows(folder, rows_of(made))

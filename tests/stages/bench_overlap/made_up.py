@@ -6,7 +6,7 @@ from lab.results.measurements import Measurement, Results, skip
 from lab.results.reasons import NEEDS_GPU, Reason
 from lab.timing.bench import OVER_LAUNCH
 from stages.bench_overlap.findings import best_variant
-from stages.bench_overlap.measure.names import BESIDE, PARTS, TWO_STREAMS
+from stages.bench_overlap.measure.names import CONCURRENT, PARTS, TWO_STREAMS
 from stages.bench_overlap.measure.overlap import overlap_fractions
 from tests.made_up import one
 
@@ -32,8 +32,8 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
             for variant, x in (("product", 4000), ("LeNet's forward and backward pass", 4096))
         ]
     else:
-        both = {"sequentially": 80, BESIDE: 44}
-        best = BESIDE
+        both = {"sequentially": 80, CONCURRENT: 44}
+        best = CONCURRENT
         missing = [skip("times", n, Reason(NEEDS_GPU), kind) for n in PARTS if n not in both]
     times = [one("times", name, t, kind, 4000) for name, t in (alone | both).items()]
     rates = [

@@ -10,11 +10,11 @@ from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, Results, again
 from lab.timing.runner import merge
 from stages.bench_overlap import __main__ as bench_overlap
-from stages.bench_overlap.measure.names import AS_THE_BOOK, BESIDE
+from stages.bench_overlap.measure.names import AS_THE_BOOK, CONCURRENT
 from stages.bench_overlap.measure.overlap import overlap_fraction, overlap_fractions
 from stages.bench_overlap.measure.params import OverlapParams, Params
 from stages.bench_overlap.measure.timeline import timelines
-from stages.bench_overlap.page.figures import overlap_share, ways
+from stages.bench_overlap.page.figures import overlap_share, variant_rows
 from tests.made_up import findings, measurements
 
 PARAMS = Params(
@@ -47,9 +47,9 @@ def test_every_cpu_variant_is_timed_with_its_fraction_and_bandwidth(measured):
     skipped = {(m.experiment, m.variant) for m in results.skipped()}
     assert skipped == {(m.experiment, m.variant) for m in made.skipped()}
     for activity in ("compute", "copy"):
-        spans = results.series("timeline", BESIDE, activity=activity)
+        spans = results.series("timeline", CONCURRENT, activity=activity)
         assert sum(len(m.values) for m in spans) == 4
-    assert any(m.variant == again(BESIDE) for m in measured), "the headline's noise control"
+    assert any(m.variant == again(CONCURRENT) for m in measured), "the headline's noise control"
 
 
 def test_bandwidth_is_bytes_of_results_over_time_of_copies(measured):
@@ -69,11 +69,13 @@ def test_the_best_variant_is_compared_with_the_same_copies_made_sequentially(kin
 def test_the_share_copied_during_products_is_relative_to_all_copying():
     work = {"compute": [(0.0, 2.0), (2.0, 2.0)], "copy": [(1.0, 2.0), (3.0, 2.0)]}
     spans = [
-        Measurement("timeline", BESIDE, start, (ms,), "ms", "cpu-virtual", columns={"activity": a})
+        Measurement(
+            "timeline", CONCURRENT, start, (ms,), "ms", "cpu-virtual", columns={"activity": a}
+        )
         for a, each in work.items()
         for start, ms in each
     ]
-    assert overlap_share(Results(spans), BESIDE) == pytest.approx(3 / 4)
+    assert overlap_share(Results(spans), CONCURRENT) == pytest.approx(3 / 4)
 
 
 SECONDS = st.floats(0.01, 100)
@@ -111,5 +113,5 @@ def test_an_impossible_overlap_is_marked_in_the_table():
     others = [m for m in made if (m.experiment, m.variant) != ("overlap", AS_THE_BOOK)]
     for samples, mark in (((15.1, 15.2, 15.2, 15.3), ", impossible"), ((0.9, 1.0, 1.0, 1.1), "")):
         book = Measurement("overlap", AS_THE_BOOK, 0, samples, device_kind="cuda")
-        [cells] = [c for c in ways(Results([*others, book])) if c["name"] == AS_THE_BOOK]
+        [cells] = [c for c in variant_rows(Results([*others, book])) if c["name"] == AS_THE_BOOK]
         assert cells["overlap"].partition(",")[1:] == mark.partition(",")[1:]

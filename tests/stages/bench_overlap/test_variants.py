@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 import torch
 
-from stages.bench_overlap.measure.names import ALONE, BESIDE, PARTS, SAME_IN_TURN, TWO_STREAMS
+from stages.bench_overlap.measure.names import ALONE, CONCURRENT, PARTS, SAME_IN_TURN, TWO_STREAMS
 from stages.bench_overlap.measure.overlap import (
     Work,
     balanced_count,
@@ -27,7 +27,7 @@ def test_copies_are_sized_to_take_as_long_as_products():
 
 def test_every_cpu_variant_copies_every_result():
     for count in (10, 16 * 16, 1000):  # fewer elements than a product, as many, more
-        for variant in ("sequentially", BESIDE):
+        for variant in ("sequentially", CONCURRENT):
             work = make_work(16, 5, count, CPU, seed=0)
             for payload in work.payloads:
                 payload.zero_()
@@ -44,7 +44,7 @@ def test_every_cpu_variant_copies_every_result():
 def test_the_profiler_sees_every_product_and_copy_in_all_threads():
     work = make_work(32, 6, 5000, CPU, seed=0)
     with ThreadPoolExecutor(2) as pool:
-        spans = timeline(cpu_variants(work, pool)[BESIDE], CPU)
+        spans = timeline(cpu_variants(work, pool)[CONCURRENT], CPU)
     assert sorted(s.activity for s in spans) == ["compute"] * 6 + ["copy"] * 6
     assert min(span.start for span in spans) == 0
     assert all(span.duration > 0 for span in spans)
@@ -154,7 +154,7 @@ def test_each_direction_uses_its_own_stream(cuda):
 
 def test_the_parts_of_every_gpu_variant_are_timed_separately(cuda):
     variants, _ = cuda
-    both = set(PARTS) - {BESIDE, SAME_IN_TURN[BESIDE]}  # a CPU's
+    both = set(PARTS) - {CONCURRENT, SAME_IN_TURN[CONCURRENT]}  # a CPU's
     assert set(variants) == {*ALONE, *both}
     for variant in both:
         assert set(PARTS[variant]) <= set(ALONE), variant
