@@ -258,6 +258,7 @@ RUN = {"name": "one", "recipe": SETTINGS, "seed": 0, "devices": CPU}
 OTHER_RUNS = {
     "run": {"name": "two"},
     "recipe": {"recipe": SETTINGS.but(lr=0.1)},
+    "strategy": {"recipe": SETTINGS.but(strategy="ddp")},
     "seed": {"seed": 1},
     "devices": {"devices": HALVES},
     "threads": {"devices": replace(CPU, threads=2)},
