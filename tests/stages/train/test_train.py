@@ -282,6 +282,16 @@ def test_a_checkpoint_belongs_to_exactly_one_run(project, monkeypatch, differs):
     assert one_run.checkpoint_key(**RUN | OTHER_RUNS.get(differs, {})) != key
 
 
+def test_checkpoints_of_shards_serve_any_number_of_devices_of_one_type(project):
+    write_data(project / "data")
+    gpus = replace(HALVES, devices=[torch.device("cuda", i) for i in range(2)])
+    run = RUN | {"recipe": SETTINGS.but(shards=4)}
+    one, two, on_gpus = (
+        one_run.checkpoint_key(**run | {"devices": devices}) for devices in (CPU, HALVES, gpus)
+    )
+    assert one == two != on_gpus
+
+
 LOADED = """
 import json, sys
 from pathlib import Path
