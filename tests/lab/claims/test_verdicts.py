@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from lab.claims.agreement import agreement_of
-from lab.claims.claim import Claim, Kind, Need, Text
+from lab.claims.claim import Case, Claim, Kind, Need, Text
 from lab.claims.ledger import ledger
 from lab.claims.rules import SINCE, Verdict
 from lab.claims.verdicts import NO_REASON, Judgement, false_verdicts, judge, rows_of
@@ -84,6 +84,13 @@ def test_one_counterexample_does_not_refute_a_claim_about_some_cases():
     found = judge(may_be, slower)
     assert (found.verdict, found.reason) == (INCONCLUSIVE, Reason("not_seen"))
     assert judge(may_be, evidence()).verdict is CONFIRMED
+
+
+def test_a_claim_about_every_case_shows_the_case_that_refutes_it():
+    cases = tuple(Case(finding=name, when=TEXT) for name in ("calls", "speedup"))
+    found = judge(but(COUNTED, finding="", cases=cases, quantifier="every"), evidence())
+    assert (found.verdict, found.finding.value) == (REFUTED, 1.5)
+    assert [each.verdict for each in found.cases] == [CONFIRMED, REFUTED]
 
 
 def test_an_unmet_need_takes_precedence_over_a_busy_machine():

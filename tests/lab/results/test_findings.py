@@ -17,9 +17,11 @@ from lab.results.findings import (
     median,
     of_one_run,
     ratio,
+    share_of_cases,
 )
 from lab.results.measurements import Measurement, Results, skip
 from lab.results.reasons import Reason
+from lab.results.stats import Range
 
 TIMES = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=12).map(tuple)
 
@@ -42,6 +44,12 @@ def test_builders_by_hand():
     largest = combine(max, Samples((1.0, 5.0)), Samples((2.0, 4.0)))
     assert largest == Samples((2.0, 5.0))
     assert Samples((1.0, 5.0)) * 2 == Samples((2.0, 10.0))
+
+
+def test_a_share_of_cases_decides_only_if_each_case_does():
+    cases = [Finding(2, 1.5, 3, n, Over.STARTS) for n in (8, 3)]
+    assert share_of_cases(cases[:1], Range(low=1)).decides
+    assert not share_of_cases(cases, Range(low=1)).decides
 
 
 def test_exact_numbers_decide_and_others_only_with_enough_samples():

@@ -61,11 +61,12 @@ def test_own_columns_tell_measurements_apart_and_come_back():
 
 
 def test_a_control_is_compared_with_its_own_kind():
-    def of(variant: str, net: str, time: float) -> Measurement:
-        return Measurement("step", variant, 0, (time,), columns={"net": net})
+    def of(variant: str, net: str, *times: float) -> Measurement:
+        return Measurement("step", variant, 0, times, columns={"net": net})
 
-    found = [of("ring", "a", 6.0), of(again("ring"), "a", 3.0), of("ring", "b", 5.0)]
-    assert [(m.columns["net"], ratios) for m, ratios in controls(found)] == [("a", [2.0])]
+    found = [of("ring", "a", 6.0, 8.0), of(again("ring"), "a", 3.0, 2.0), of("ring", "b", 5.0)]
+    ratios = [2.0, 4.0]  # each of one process
+    assert [(m.columns["net"], its) for m, its in controls(found)] == [("a", ratios)]
 
 
 def test_a_diverged_sample_is_an_empty_cell_and_left_out_of_the_curve():

@@ -44,6 +44,7 @@ def test_conditions_count_controls_noise_and_skips():
         sampled("biased", *[1.1] * 11, 1.101),
         sampled(again("biased"), *[1.0] * 11, 1.2),
         sampled("noisy", 1.0, 2.0, 3.0),
+        replace(sampled("not timed", 1.0, 2.0, 3.0), unit=""),
         skip("demo", "GPU", Reason(NEEDS_GPU), "cpu-virtual"),
     ]
     found = conditions(measured, DEVICES, FastWatch(), starts=12)

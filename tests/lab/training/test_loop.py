@@ -91,6 +91,7 @@ def test_each_epoch_has_its_own_permutation(n, seed, epoch):
     if n > 20:
         assert not torch.equal(order, epoch_order(n, seed, epoch + 1))
         assert not torch.equal(order, epoch_order(n, (seed + 1) % 2**31, epoch))
+        assert not torch.equal(order, epoch_order(n, seed + 1, epoch - 1))
 
 
 def test_the_loss_of_an_epoch_is_the_mean_over_its_images():

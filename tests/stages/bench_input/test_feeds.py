@@ -1,3 +1,5 @@
+from itertools import count
+
 import pytest
 import torch
 
@@ -5,11 +7,15 @@ import lab.core.params
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import to_tensors
 from lab.data.loaders import book_images
+from lab.machine.devices import Devices
 from lab.nets.models import to_float
+from lab.results.measurements import Results
 from stages.bench_input.__main__ import measure
 from stages.bench_input.measure import feeds as module
 from stages.bench_input.measure.feeds import (
+    Pass,
     feeds,
+    measure_feeds,
     preprocess,
     read_images,
     resident_batches,
@@ -67,6 +73,25 @@ def test_a_pass_gives_the_rate_after_the_first_batch_and_an_epochs_time_at_that_
     assert found.first_s == 5
     assert found.per_image_s == pytest.approx(2 / 12)
     assert found.epoch_s(20) == pytest.approx(8 + 59_980 / 6)
+
+
+def test_epochs_are_whole_and_passes_that_start_workers_are_not_counted(resident, monkeypatch):
+    passes = count(1)
+
+    def pass_of(feed, device):
+        images = sum(len(y) for _, y in feed())
+        is_first = next(passes) <= 4  # one of each feed
+        return Pass(1.0, 900.0 if is_first else 0.5, images / 2)
+
+    monkeypatch.setattr(module, "time_pass", pass_of)
+    small = {"epoch_images": 48, "rate_images": 32, "batch_size": 8}
+    edit_params({f"bench_input.{key}": value for key, value in small.items()})
+    params = lab.core.params.load(Params)
+    found = Results(measure_feeds(params, resident, Devices("cpu", [torch.device("cpu")], 1), 0))
+    for feed in (BOOK, RESIDENT):
+        assert {*found.samples("epoch", feed).values} == {30_000}
+    for feed in (BOOK, PERSISTENT, NO_WORKERS, RESIDENT):
+        assert {*found.samples("images", feed).values} == {2}
 
 
 def test_a_process_measures_what_the_page_and_the_claims_read(project):

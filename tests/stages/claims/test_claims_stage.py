@@ -5,7 +5,9 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -56,6 +58,20 @@ def test_the_committed_reports_are_judged_without_torch_and_repeatably(tmp_path)
     assert {name: found[name] for name in expected} == expected, (
         "on any machine: these do not depend on times"
     )
+
+
+def test_contradictions_of_the_commit_are_told_first(project, monkeypatch):
+    judged = verdict_words.of_the_notes(judge_all({}))[:9]
+    here = [replace(f, verdict=NOT_TESTABLE) for f in judged[:-1]]
+    here.append(replace(judged[-1], verdict=REFUTED))
+    there = [replace(f, verdict=CONFIRMED) for f in judged]
+    monkeypatch.setattr(
+        claims, "side_of_commit", lambda rev: SimpleNamespace(taken={}, hardware={})
+    )
+    monkeypatch.setattr(claims, "judge_all", lambda taken: there)
+    _, head, first, *_ = claims.told(here)
+    assert head.startswith("9 came out differently")
+    assert first.strip().startswith(judged[-1].claim.says.en.rstrip("."))
 
 
 HOSTILE: dict[str, tuple[bytes, bytes]] = {

@@ -15,13 +15,14 @@ from lab.data.datasets import AIRFOIL_FILE
 from lab.data.sources import AIRFOIL
 from lab.optim import update_rules
 from lab.optim.objectives import standardise
+from lab.results.documents import read_results
 from lab.results.measurements import Results, by_seed
 from stages.optimizers.findings import cost_of_a_tenth, findings, last_error
 from stages.optimizers.measure import averages, quadratics, regression, sweeps
 from stages.optimizers.measure.names import BEST_RIVAL
 from stages.optimizers.measure.regression import batches, descend, initial, problem
 from tests import smallest
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED, ROOT
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +138,18 @@ def test_the_best_settings_are_chosen_and_judged_by_different_seeds(monkeypatch)
         assert (best.x, best.values) == (chosen.rates[0], (excess, excess)), rule
     assert found.xs("best_epsilon", "Adam") == [sweeps.EPSILONS[0]]
     assert found.one("momentum_at", "momentum 0.9").values == (11, 11)
+
+
+def test_the_swept_rates_reach_beyond_the_best_ones():
+    """Otherwise a rule would not be compared at its best rate, or not at a tenth of it."""
+    lowest, highest = sweeps.SWEPT_RATES
+    committed = read_results(COMMITTED / "reports" / "optimizers").measurements
+    best = [m for m in committed if m.experiment == "best_rate"]
+    assert {m.variant for m in best} > set(sweeps.RULES)
+    for m in best:
+        assert lowest < m.x < highest, m
+        if m.columns["problem"] == "airfoil":
+            assert lowest < m.x / 10, m
 
 
 RATES = {0.001: 9, 0.01: 6, 0.1: 3, 1.0: 2}  # a judging seed's excess at each rate

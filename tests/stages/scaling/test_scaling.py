@@ -47,6 +47,8 @@ def test_more_images_take_longer_whatever_is_measured(ms):
 def test_compute_is_a_line_whose_fixed_time_is_not_negative():
     assert fit_compute({4: 6.0, 16: 18.0}) == Compute(pytest.approx(2), pytest.approx(1))
     assert fit_compute({4: 1.0, 16: 18.0}).fixed_ms == 0
+    # at a ms per image, relative errors are a / 4 - 1 and a - 1: least squares give 20 / 17
+    assert fit_compute({1: 4.0, 2: 2.0}) == Compute(0, pytest.approx(20 / 17))
 
 
 def test_the_link_is_recovered_and_predicts_the_times_of_more_ranks():

@@ -156,6 +156,7 @@ def test_what_was_timed_in_part_takes_as_many_epochs_as_the_notes_run_of_train()
 NOTES_EPOCHS = {  # accuracies of the notes' run, changed params, whether its epochs count
     "it reached the accuracy": ([0.5, 0.84], {}, True),
     "it did not": ([0.5, 0.82], {}, False),
+    "it reached one of two": ([0.5, 0.84], {"together.targets_on_the_way": [83, 90]}, False),
     "with more seeds than it has": ([0.5, 0.84], {"together.seeds": 2}, False),
     "on other images": ([0.5, 0.84], {"together.train_images": 600}, False),
     "by another recipe": ([0.5, 0.84], {"train.runs.lenet_1gpu.batch_size": 128}, False),
@@ -234,6 +235,12 @@ def test_one_cycle_counts_to_its_end_and_by_the_mean_of_its_seeds():
 def test_one_cycle_reaches_the_accuracy_by_the_mean_of_its_seeds(percents, good):
     runs = (epochs(ONE_CYCLE, 83, seed, 4.0, [each]) for seed, each in enumerate(percents))
     assert seconds_to(Results([m for run in runs for m in run]), ONE_CYCLE, 83).reached == good
+
+
+@pytest.mark.parametrize(("percents", "good"), [((82, 85), False), ((83, 84), True)])
+def test_a_constant_rate_reaches_the_accuracy_if_each_seed_does(percents, good):
+    runs = (epochs(HE, 83, seed, 4.0, [each]) for seed, each in enumerate(percents))
+    assert seconds_to(Results([m for run in runs for m in run]), HE, 83).reached == good
 
 
 ONE_SEED = Results(

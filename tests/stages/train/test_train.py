@@ -15,7 +15,8 @@ import torch
 from pydantic import ValidationError
 
 from lab.core import process
-from lab.core.params import read_yaml
+from lab.core.files import write_json
+from lab.core.params import load, read_yaml
 from lab.data.datasets import DATA, SOURCE_FILE
 from lab.machine.devices import Devices
 from lab.nets.models import LeNet
@@ -30,9 +31,20 @@ from stages.train.__main__ import main
 from stages.train.findings import findings
 from stages.train.measure import one_run
 from stages.train.measure import results as train
+from stages.train.measure.params import Params
 from stages.train.page.figures import BOOK_ACCURACY, TrainingRun, pairs_of
 from tests import forked
-from tests.helpers import ROOT, edit_params, errors, files, recipe, run_stage, small_run, write_data
+from tests.helpers import (
+    ROOT,
+    edit_params,
+    errors,
+    files,
+    hardware,
+    recipe,
+    run_stage,
+    small_run,
+    write_data,
+)
 from tests.stages.train.made_up import SPEED
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], threads=1)
@@ -258,6 +270,7 @@ RUN = {"name": "one", "recipe": SETTINGS, "seed": 0, "devices": CPU}
 OTHER_RUNS = {
     "run": {"name": "two"},
     "recipe": {"recipe": SETTINGS.but(lr=0.1)},
+    "strategy": {"recipe": SETTINGS.but(strategy="ddp")},
     "seed": {"seed": 1},
     "devices": {"devices": HALVES},
     "threads": {"devices": replace(CPU, threads=2)},
@@ -279,6 +292,28 @@ def test_a_checkpoint_belongs_to_exactly_one_run(project, monkeypatch, differs):
     assert one_run.checkpoint_key(**RUN) == key
     OTHER_PLACES.get(differs, lambda patch: None)(monkeypatch)
     assert one_run.checkpoint_key(**RUN | OTHER_RUNS.get(differs, {})) != key
+
+
+def test_checkpoints_of_shards_serve_any_number_of_devices_of_one_type(project):
+    write_data(project / "data")
+    gpus = replace(HALVES, devices=[torch.device("cuda", i) for i in range(2)])
+    run = RUN | {"recipe": SETTINGS.but(shards=4)}
+    one, two, on_gpus = (
+        one_run.checkpoint_key(**run | {"devices": devices}) for devices in (CPU, HALVES, gpus)
+    )
+    assert one == two != on_gpus
+
+
+def test_the_weights_of_several_seeds_are_the_first_ones(project):
+    write_data(project / "data", train=64, test=10)
+    small = small_run(train_images=64, test_images=10, batch_size=32, num_epochs=1)
+    write_json(project / "reports" / "hardware.json", hardware("Zen"))
+    saved = []
+    for seeds in (1, 2):
+        edit_params({"train.runs": {"one": small | {"seeds": seeds}}})
+        one_run.train_run("one", load(Params))
+        saved.append(Path("models/one.pt").read_bytes())
+    assert saved[0] == saved[1]
 
 
 LOADED = """
