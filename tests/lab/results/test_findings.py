@@ -17,9 +17,11 @@ from lab.results.findings import (
     median,
     of_one_run,
     ratio,
+    share_of_cases,
 )
 from lab.results.measurements import Measurement, Results, skip
 from lab.results.reasons import Reason
+from lab.results.stats import Range
 
 TIMES = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=12).map(tuple)
 
@@ -123,6 +125,13 @@ def test_numbers_outside_their_own_interval_are_inconsistent():
         Finding(1.5, 1, 2),
     ):
         assert not broken.consistent()
+
+
+def test_a_share_of_cases_counts_those_that_hold_by_median_surely_and_maybe():
+    ends = [(2.5, 3, 4), (1, 3, 5), (1, 1.5, 3), (0.1, 0.2, 0.3)]
+    cases = [Finding(value, low, high, 8, Over.STARTS) for low, value, high in ends]
+    found = share_of_cases(cases, Range(low=2))
+    assert (found.low, found.value, found.high) == (25, 50, 75)
 
 
 def test_a_change_of_unit_keeps_the_ends_in_order():
