@@ -112,6 +112,13 @@ def test_the_table_says_what_trains_otherwise():
     assert [own_network.kept(results(), name) for name in techniques] == ["yes", "no", "no"]
 
 
+def test_the_table_has_the_first_step_of_each_technique():
+    lines = own_network.table(results()).splitlines()
+    for name, seconds in {names.COMPILE: 15, names.BF16: 0.1}.items():
+        [line] = [line for line in lines if line.startswith(name)]
+        assert float(line.split()[-2]) == pytest.approx(seconds, rel=0.1)
+
+
 def test_a_larger_batch_is_shown_and_never_chosen():
     assert helps(results(), names.LARGER_BATCH)
     assert names.LARGER_BATCH not in chosen(results())
@@ -214,6 +221,13 @@ WRONG: dict[str, tuple[str, type[LabError], str]] = {  # what is added, the erro
         "make_net = lambda: Net(4, 2)",
         ParamsError,
         "mine.py, line 10 (return X.none): net(inputs): AttributeError: ",
+    ),
+    "own function": (
+        "def inner(X):\n  return X.none\n"
+        "class Net(nn.Linear):\n  def forward(self, X):\n    return inner(X)\n"
+        "make_net = lambda: Net(4, 2)",
+        ParamsError,
+        "mine.py, line 9 (return X.none): net(inputs): AttributeError: ",
     ),
     "no scalar": (
         "def loss(outputs, targets): return outputs",
