@@ -108,7 +108,7 @@ class Sample:
 
 
 def alternate(baseline: Trained, tried: Trained) -> Sample:
-    """Let two variants train in turns, each first equally often; return the turns' medians."""
+    """Let two variants train in turns, alternately first; return the medians of their turns."""
     [first, *_] = tried.ask()
     own_s: list[float] = []
     opponent_s: list[float] = []

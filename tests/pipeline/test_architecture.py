@@ -17,7 +17,7 @@ from lab.core.params import read_yaml
 from lab.data.sources import AIRFOIL, FASHION_FILES
 from stages.probe.__main__ import params_models
 from stages.together.measure.time_to_accuracy import NOTES_RUN, RECORDS
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED, ROOT
 
 STAGES = sorted(
     path.name for path in (ROOT / "stages").iterdir() if (path / "__main__.py").is_file()
@@ -75,6 +75,12 @@ def test_claims_and_report_depend_on_every_result(stage, file):
     assert deps(stage, "reports") >= told, f"dvc.yaml, {stage}: deps lack some of {sorted(told)}"
 
 
+def test_the_report_depends_on_all_results_that_it_does_not_draw_itself():
+    drawn = {str(path) for out in PIPELINE["report"]["outs"] for path in out}
+    results = {f"reports/{path.name}" for path in (COMMITTED / "reports").iterdir()}
+    assert results - drawn - {"reports/stage_seconds.json"} == deps("report", "reports")
+
+
 def test_a_stage_that_reads_data_depends_on_it():
     for name in STAGES:
         if name not in SECONDS and "lab/data" in deps(name, "lab") and name != "fetch":
@@ -90,6 +96,14 @@ def test_dvc_watches_the_params_that_the_stages_read():
             entry.split(".")[0] for entry in PIPELINE[stage]["params"] if isinstance(entry, str)
         }
         assert watched == set(model.model_fields), stage
+
+
+def test_a_run_depends_on_its_own_recipe_and_on_the_defaults():
+    assert {"train.defaults", "train.runs.${item.run}"} <= {*map(str, PIPELINE["train"]["params"])}
+
+
+def test_own_network_depends_on_the_readers_file():
+    assert "${own_network.file}" in PIPELINE["own_network"]["deps"]
 
 
 def test_together_depends_on_the_training_runs_that_it_reads():

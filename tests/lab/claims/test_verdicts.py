@@ -159,6 +159,12 @@ def test_rows_have_six_digits_and_empty_cells_for_missing_numbers():
     assert (missing["effect"], missing["verdict"]) == ("", NOT_TESTABLE)
 
 
+def test_each_case_has_a_row_with_its_own_number():
+    cases = tuple(Case(finding=name, when=TEXT) for name in ("speedup", "calls"))
+    rows = rows_of([judge(but(TIMED, finding="", cases=cases), evidence())])
+    assert [(row["case"], row["effect"]) for row in rows[1:]] == [("speedup", 1.5), ("calls", 3)]
+
+
 @pytest.fixture(scope="session")
 def server() -> dict[str, Taken]:
     """Results on which every claim can be tested."""
@@ -268,3 +274,10 @@ def test_only_claims_that_both_runs_decide_form_a_pair():
     assert pair.one.claim.id == "A6a"
     assert pair.agrees
     assert found.contradicted == ["A6a"]
+
+
+def test_runs_may_be_apart_without_contradicting_each_other():
+    one, other = (finding("A4", CONFIRMED, *[times] * 8) for times in (2.0, 3.0))
+    found = agreement_of([[one], [other]])
+    assert (dict(found.apart), found.contradicted) == ({"A4": 1}, [])
+    assert not agreement_of([[one], [replace(other, unit="s")]]).pairs, "units cannot be compared"

@@ -240,3 +240,4 @@ sys.exit(run(lambda: None))
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
     [kept] = read_times(OWN).seconds["bench_async"].values()
     assert 0.2 < kept < time.monotonic() - before + 0.1  # recorded in tenths of a second
+    assert not ERROR_FILE.exists(), "else what fails after it would pass for its being killed"

@@ -36,6 +36,12 @@ def test_each_result_keeps_its_machine(tmp_path):
     assert found.of("scaling") == found.of("landscapes") == found.all()
 
 
+def test_the_machine_of_most_questions_comes_first(tmp_path):
+    for folder, facts in {"bench_async": HERE, "scaling": THERE, "bench_input": THERE}.items():
+        measured(tmp_path, folder, facts)
+    assert machines_of(tmp_path, HERE).all() == [THERE, HERE]
+
+
 def test_results_of_a_different_machine_are_refused(tmp_path):
     measured(tmp_path, "bench_async", HERE)
     assert this_machine(tmp_path, HERE) == HERE

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.results.diff import Taken, agree, diff, mark_of, speed_of
+from lab.results.diff import Change, Taken, agree, diff, mark_of, speed_of
 from lab.results.findings import Finding, Over, Samples, exact, median
 
 
@@ -49,6 +49,11 @@ def test_findings_on_one_side_only_are_listed_as_gone_or_new():
         ("lost", "gone"),
         ("come", "new"),
     ]
+
+
+def test_a_change_has_a_size_relative_to_its_larger_side():
+    sizes = {(0, 3): 1, (3, 0): 1, (4, 3): 0.25, (3, 4): 0.25, (0, 0): 0}
+    assert {ends: Change("calls", *map(exact, ends), "").size for ends in sizes} == sizes
 
 
 def test_times_and_rates_are_judged_relative_to_the_machines_speed():

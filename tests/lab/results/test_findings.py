@@ -133,6 +133,13 @@ def test_numbers_outside_their_own_interval_are_inconsistent():
         assert not broken.consistent()
 
 
+def test_a_share_of_cases_counts_those_that_hold_by_median_surely_and_maybe():
+    ends = [(2.5, 3, 4), (1, 3, 5), (1, 1.5, 3), (0.1, 0.2, 0.3)]
+    cases = [Finding(value, low, high, 8, Over.STARTS) for low, value, high in ends]
+    found = share_of_cases(cases, Range(low=2))
+    assert (found.low, found.value, found.high) == (25, 50, 75)
+
+
 def test_a_change_of_unit_keeps_the_ends_in_order():
     found = Finding(2, 1, 4, 8, Over.STARTS)
     assert found * 1000 == Finding(2000, 1000, 4000, 8, Over.STARTS)

@@ -67,6 +67,7 @@ def test_a_control_is_compared_with_its_own_kind():
     found = [of("ring", "a", 6.0, 8.0), of(again("ring"), "a", 3.0, 2.0), of("ring", "b", 5.0)]
     ratios = [2.0, 4.0]  # each of one process
     assert [(m.columns["net"], its) for m, its in controls(found)] == [("a", ratios)]
+    assert Results(found).variants("step") == ["ring"], "a control is no variant of its own"
 
 
 def test_a_diverged_sample_is_an_empty_cell_and_left_out_of_the_curve():

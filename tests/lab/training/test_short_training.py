@@ -69,3 +69,11 @@ def test_a_run_has_diverged_if_it_ends_no_better_than_a_constant_answer():
     assert not diverged(good)
     assert diverged(np.array([1.0] * 19 + [math.inf]))
     assert not diverged(np.concatenate([bad, good])), "it came back"
+
+
+def test_weights_that_are_not_finite_guess():
+    """As one class in ten is right by chance; a NaN would take the whole finding away."""
+    net, images = SmallLeNet(torch.Generator().manual_seed(0), side=28), images_of(50, 0)
+    net.params[0].data.fill_(math.nan)
+    assert math.isnan(finite_accuracy(net, images))
+    assert accuracy_or_chance(net, images) == 0.1

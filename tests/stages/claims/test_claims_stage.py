@@ -11,13 +11,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from lab.claims.claim import Kind
 from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import judge_all
+from lab.claims.verdicts import judge, judge_all
 from lab.core.files import read_rows
 from lab.core.process import run
 from lab.report import verdict_words
 from lab.results.derived import whatever_is_under
+from lab.results.diff import Taken
+from lab.tools.sides import Side
 from stages.claims import __main__ as claims
 from tests.helpers import COMMITTED, ROOT
 
@@ -131,3 +134,21 @@ def test_the_log_counts_what_holds_and_names_what_differs_from_the_commit(projec
 
     (project / "reports" / "hardware.json").unlink()
     assert judged_messages(caplog)[0] == counts, "a run is told without the machine's facts, too"
+
+
+def test_a_verdict_that_the_commit_contradicts_is_named_first(project, monkeypatch):
+    claim = next(claim for claim in ledger() if claim.kind is not Kind.OURS)
+    claims_of = [claim.model_copy(update={"id": f"X{i}"}) for i in range(5)]
+    here, there = (
+        [
+            replace(judge(each, Taken({})), verdict=verdict)
+            for each, verdict in zip(claims_of, found, strict=True)
+        ]
+        for found in ([Verdict.INCONCLUSIVE] * 4 + [Verdict.REFUTED], [Verdict.CONFIRMED] * 5)
+    )
+    monkeypatch.setattr(claims, "side_of_commit", lambda rev: Side({}, {}))
+    monkeypatch.setattr(claims, "judge_all", lambda taken: there)
+    _, head, first, *others = claims.told(here)
+    assert head == "5 came out differently in the committed results:"
+    assert "fails here, holds there" in first
+    assert len(others) == 2

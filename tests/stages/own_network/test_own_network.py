@@ -2,15 +2,21 @@
 
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from lab.core.errors import DataError, DivergedError, LabError, ParamsError, SpaceError
+from lab.core.params import load
+from lab.machine.devices import processor
 from lab.machine.fresh_process import call_in_subprocess
 from lab.report.code import body_of
 from lab.results.measurements import Measurement, Results, again
+from stages.own_network import __main__ as own_network
+from stages.own_network.__main__ import Race, alternate
 from stages.own_network.findings import (
     chosen,
     differs,
@@ -22,8 +28,9 @@ from stages.own_network.findings import (
 )
 from stages.own_network.measure import names
 from stages.own_network.measure.names import ALONE, BASELINE, OPPONENT, identifier
+from stages.own_network.measure.params import Params
 from stages.own_network.measure.techniques import TECHNIQUES
-from stages.own_network.measure.training import Plan, trial
+from stages.own_network.measure.training import TURN, Plan, Trial, Variant, trial, turn
 from tests import made_up
 from tests.helpers import ROOT
 from tests.made_up import one
@@ -99,6 +106,19 @@ def test_losses_further_off_than_seeds_are_another_training():
     assert not same(Results(broken), names.BF16)
 
 
+def test_the_table_says_what_trains_otherwise():
+    """The optimizer's losses are further off than seeds', and a larger batch takes fewer steps."""
+    techniques = (names.BF16, names.FUSED, names.LARGER_BATCH)
+    assert [own_network.kept(results(), name) for name in techniques] == ["yes", "no", "no"]
+
+
+def test_the_table_has_the_first_step_of_each_technique():
+    lines = own_network.table(results()).splitlines()
+    for name, seconds in {names.COMPILE: 15, names.BF16: 0.1}.items():
+        [line] = [line for line in lines if line.startswith(name)]
+        assert float(line.split()[-2]) == pytest.approx(seconds, rel=0.1)
+
+
 def test_a_larger_batch_is_shown_and_never_chosen():
     assert helps(results(), names.LARGER_BATCH)
     assert names.LARGER_BATCH not in chosen(results())
@@ -107,6 +127,61 @@ def test_a_larger_batch_is_shown_and_never_chosen():
 def test_nothing_that_helps_is_an_answer():
     slow = dict.fromkeys(names.TECHNIQUES, 20.0)
     assert chosen(results(slow)) == []
+
+
+def test_turns_begin_with_each_of_two_variants_alternately():
+    asked = []
+
+    class Logged:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def ask(self, what: str = "") -> list[float]:
+            asked.append((self.name, what))
+            return [1.0]
+
+    alternate(Logged("baseline"), Logged("tried"))
+    turns = [name for name, what in asked if what == TURN]
+    assert turns[::2] == ["tried", "baseline", "tried", "baseline", "tried", "baseline", "tried"]
+    assert turns[1::2] == [{"tried": "baseline", "baseline": "tried"}[each] for each in turns[::2]]
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "ranks", "seconds"), [(64, 1, 5), (32, 2, 5), (256, 1, 1.25)]
+)
+def test_a_turns_time_is_for_the_examples_of_the_files_batch(
+    monkeypatch, batch_size, ranks, seconds
+):
+    """Two steps take ten seconds; of two ranks each has half of the examples."""
+    clock = iter([0, 10])
+    monkeypatch.setattr(
+        "stages.own_network.measure.training.read_clock", lambda devices: next(clock)
+    )
+    trained = SimpleNamespace(
+        **{"batches": lambda: (each for each in ()), "step": lambda batches: None, "loader": None},
+        **{"device": CPU, "batch_size": batch_size, "ranks": ranks},
+        network=SimpleNamespace(BATCH_SIZE=64),
+    )
+    assert turn(trained, 2) == seconds
+
+
+def test_what_helps_is_combined_and_judged_in_starts_that_did_not_choose_it(monkeypatch):
+    raced = []
+
+    def race(variants: Mapping[str, Variant], starts: range, *given: object) -> Race:
+        raced.append((set(variants), set(starts)))
+        return Race({})
+
+    monkeypatch.setattr(own_network, "race", race)
+    monkeypatch.setattr(own_network, "in_rows", lambda *given: [])
+    monkeypatch.setattr(own_network, "call_in_subprocess", lambda *given: Trial(1.0, 64, 10, {}))
+    monkeypatch.setattr(own_network.findings, "chosen", lambda results: [names.FUSED])
+    params = load(Params, ROOT / "params.yaml")
+    own_network.measure_all(params, processor(1))
+    (_, choosing), (combined, judging) = raced
+    assert combined == {names.ALL}
+    assert not choosing & judging
+    assert len(judging) == params.own_network.starts
 
 
 def test_numbers_by_hand():
@@ -146,6 +221,13 @@ WRONG: dict[str, tuple[str, type[LabError], str]] = {  # what is added, the erro
         "make_net = lambda: Net(4, 2)",
         ParamsError,
         "mine.py, line 10 (return X.none): net(inputs): AttributeError: ",
+    ),
+    "own function": (
+        "def inner(X):\n  return X.none\n"
+        "class Net(nn.Linear):\n  def forward(self, X):\n    return inner(X)\n"
+        "make_net = lambda: Net(4, 2)",
+        ParamsError,
+        "mine.py, line 9 (return X.none): net(inputs): AttributeError: ",
     ),
     "no scalar": (
         "def loss(outputs, targets): return outputs",

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections import Counter
 
 import pytest
 
@@ -9,6 +10,7 @@ from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
 from lab.core.files import read_json, write_json
 from lab.report.language import locale
+from lab.report.verdict_words import SHOWN
 from lab.results.derived import taken_under
 from lab.tools.references import stage_of
 from stages.report import questions
@@ -77,7 +79,9 @@ def test_another_machines_number_is_shown_for_a_claim_untested_here(reports, mon
     listed = page.split('<details id="verdicts">')[1].split("</details>")[0]
     tested = [f for f in untested if larger.judgements[f.claim.id].finding]
     assert len(tested) == len(of_gpus)
-    assert 'larger <span class="tally">' in listed
+    tally = listed.split('larger <span class="tally">')[1].split("</span></span>")[0]
+    verdicts = Counter(SHOWN[larger.judgements[f.claim.id].verdict].sign for f in tested)
+    assert {sign: int(n) for sign, n in re.findall(r"([✓✗±≈])(\d+)", tally)} == verdicts
     for f in tested:
         [item] = [li for li in listed.split("<li>") if f'#claim-{f.claim.id}"' in li]
         assert re.search("larger: [✓✗±≈] 0.50", item)

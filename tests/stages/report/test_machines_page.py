@@ -62,6 +62,16 @@ def test_the_page_of_a_single_machine_says_so_and_names_damaged_files(evidence):
     assert "half.json: damaged" in alone
 
 
+def test_seconds_of_a_step_are_shown_in_milliseconds(evidence):
+    steps = {
+        f"lenet_{whose}_s": Finding(seconds, seconds, seconds)
+        for whose, seconds in (("notes", 0.05), ("ours", 0.02))
+    }
+    of_here = OF_HERE | {"bench_training": steps}
+    [shown] = values(of_here, evidence)["machines"].values()
+    assert shown["numbers"] == ["100 (90–110)", "–", "50", "20"]
+
+
 def test_machines_are_compared_and_claims_that_fail_elsewhere_are_named(evidence):
     both = page(replace(evidence, references=[other(evidence)]))
     assert NAME in both

@@ -77,3 +77,10 @@ def test_each_condition_that_raises_doubt_is_named(page, condition, told, more, 
     assert len(now) == len(before) + more
     assert all(any(words in each for each in now) for words in told)
     assert not any(words in each for each in before for words in told)
+
+
+def test_numbers_that_decide_nothing_are_told_on_no_other_page(page, render):
+    page("en", busy_percent=0.0)
+    assert render(STAGE, "en").values["speedup"]
+    page("en", busy_percent=50.0)
+    assert render(STAGE, "en").values == {}

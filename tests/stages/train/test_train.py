@@ -183,6 +183,18 @@ def test_rank_variables_of_a_cluster_do_not_affect_a_run(project, strategy):
 
 
 @pytest.mark.slow
+def test_a_run_of_several_seeds_keeps_the_weights_of_the_first(project, monkeypatch):
+    write_data(project / "data", train=64, test=16)
+    small = small_run(train_images=64, test_images=16, batch_size=32)
+    edit_params({"train.runs": {"one": small, "three": small | {"seeds": 3}}})
+    for name in ("one", "three"):
+        monkeypatch.setattr(sys, "argv", ["stages.train", name])
+        assert process.run(main) == 0
+    one, three = (Path(f"models/{name}.pt").read_bytes() for name in ("one", "three"))
+    assert three == one
+
+
+@pytest.mark.slow
 def test_train_repeats_bit_for_bit_in_a_new_process_and_on_two_devices_to_rounding(
     project, monkeypatch
 ):

@@ -13,7 +13,7 @@ import pytest
 from lab.core.files import read_rows
 from lab.tools import references
 from lab.tools.record.parts import VisitPart
-from lab.tools.record.visit import enough, record
+from lab.tools.record.visit import earlier, enough, record
 from tests import forked
 from tests.helpers import COMMITTED, ROOT, committed_params, files, outlived, write_data
 
@@ -63,6 +63,25 @@ def test_a_visit_keeps_finished_stages_and_the_next_one_does_the_rest(ready, mon
     path.write_text(json.dumps(second | {"hardware": second["hardware"] | {"software": software}}))
     assert list(visit(trains)["stages"]) == ["train/record_83"], "of another machine nothing stays"
     assert files(kept) == {"train/record_83/rows.csv"}
+
+
+def test_a_stage_that_fails_now_stays_as_an_earlier_visit_measured_it(ready, monkeypatch):
+    measured = {"seconds": 1.0, "findings": {}, "conditions": {"starts": 1}}
+    parallel, overlap = (VisitPart(stage, 1) for stage in ("bench_parallel", "bench_overlap"))
+    ends = iter([measured, "ended after 1 s", measured])
+    monkeypatch.setattr("lab.tools.record.visit.measure", lambda *given: next(ends))
+    for parts in ([parallel], [parallel, overlap]):
+        record("mine", "smoke", 600, parts)
+    stages = references.read_reference(references.path_of("mine"))["stages"]
+    assert stages == {"bench_parallel": measured, "bench_overlap": measured}
+
+
+def test_only_a_visit_to_such_a_machine_with_the_same_params_is_continued():
+    path = COMMITTED / references.path_of("h200")
+    document = references.read_reference(path)
+    hardware, profile = document["hardware"], document["profile"]
+    assert earlier(path, hardware, profile) == document["stages"]
+    assert earlier(path, hardware, "smoke") == earlier(path, {}, profile) == {}
 
 
 @pytest.mark.parametrize(
