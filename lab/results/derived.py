@@ -46,19 +46,19 @@ def taken_under(reports: Path) -> dict[str, Taken]:
         DataError: a file is damaged.
         MachineError: a file cannot be read.
     """
-    return {name: _taken(reports / name, derivation) for name, derivation in _derived(reports)}
+    return {name: _taken(reports / name, derivation) for name, derivation in derived(reports)}
 
 
 def whatever_is_under(reports: Path) -> dict[str, Taken]:
     """Return the same, without damaged or foreign results."""
     found = {}
-    for name, derivation in _derived(reports):
+    for name, derivation in derived(reports):
         with contextlib.suppress(*UNREADABLE):
             found[name] = _taken(reports / name, derivation)
     return found
 
 
-def _derived(reports: Path) -> Iterator[tuple[str, Derivation]]:
+def derived(reports: Path) -> Iterator[tuple[str, Derivation]]:
     """Yield each folder of a completed measurement, and the module that derives its findings."""
     for rows in sorted(reports.rglob(ROWS)):
         folder = rows.parent.relative_to(reports)

@@ -12,8 +12,8 @@ from typing import Any
 
 from dvc.repo import Repo
 
-from lab.core.files import METRICS, REPORTS, ROWS
-from lab.results.derived import derivation_of, write_metrics
+from lab.core.files import METRICS, REPORTS
+from lab.results.derived import derived, write_metrics
 
 log = logging.getLogger(__name__)
 logging.getLogger("dvc").setLevel(logging.WARNING)  # it logs each lock file that it writes
@@ -26,13 +26,10 @@ def rewrite(reports: Path = REPORTS) -> list[Path]:
         DataError: rows are damaged.
     """
     changed = []
-    for rows in sorted(reports.rglob(ROWS)):
-        stage = rows.relative_to(reports).parts[0]
-        metrics = rows.with_name(METRICS)
-        if (derivation := derivation_of(stage)) is None:
-            continue
+    for name, derivation in derived(reports):
+        metrics = reports / name / METRICS
         before = metrics.read_bytes() if metrics.is_file() else b""
-        write_metrics(rows.parent, derivation)
+        write_metrics(metrics.parent, derivation)
         if metrics.read_bytes() != before:
             changed.append(metrics)
     return changed

@@ -7,7 +7,8 @@ import pytest
 from dvc.repo import Repo
 
 from lab.core.params import read_yaml
-from lab.tools.derive import accept
+from lab.tools.derive import accept, rewrite
+from tests.helpers import COMMITTED
 
 PIPELINE = """\
 stages:
@@ -57,3 +58,14 @@ def test_metrics_are_not_accepted_if_something_else_changed_as_well(trained, pat
     METRICS.write_text("another")
     accept([METRICS])
     assert accepted() == before
+
+
+def test_metrics_are_rewritten_next_to_an_unfinished_measurement(tmp_path):
+    for stage in ("schedules", "together"):
+        shutil.copytree(COMMITTED / "reports" / stage, tmp_path / stage)
+    (tmp_path / "schedules" / "conditions.json").unlink()  # written last
+    changed = tmp_path / "together" / "metrics.json"
+    before = changed.read_text()
+    changed.write_text("{}")
+    assert rewrite(tmp_path) == [changed]
+    assert changed.read_text() == before
