@@ -110,16 +110,19 @@ def compare(net: nn.Module, world_size: int) -> dict[str, float]:
 def tell_each_other(rank: int) -> dict[str, object]:
     """Exchange data between the ranks; return what rank 0 sees."""
     group = Group()
-    sent = [
-        group.latest_checkpoint(content if rank == 0 else None, 0) for content in (b"abc\x00", None)
+    last, own_content = group.world_size - 1, bytes([rank]) * (rank + 1)
+    latest = [
+        group.latest_checkpoint(content, reached)
+        for content, reached in (
+            (b"abc\x00" if rank == 0 else None, 0),
+            (None, 0),
+            (own_content, rank),  # the last rank has the latest
+            (own_content, last - rank),  # the first rank has it
+        )
     ]
-    sent.append(
-        group.latest_checkpoint(bytes([rank]) * (rank + 1), rank)
-    )  # the last rank has the latest
-    last = group.world_size - 1
     own = group.share(torch.arange(9), group.world_size)
     facts: dict[str, object] = {
-        "latest_checkpoint": sent == [b"abc\x00", None, bytes([last]) * (last + 1)],
+        "latest_checkpoint": latest == [b"abc\x00", None, bytes([last]) * (last + 1), b"\x00"],
         "largest": group.largest(rank - 7.5),
         "first": group.of_first(torch.tensor([rank])).tolist(),
         "gathered": torch.cat(group.gathered(torch.tensor([rank]))).tolist(),
