@@ -78,7 +78,7 @@ def test_claims_and_report_depend_on_every_result(stage, file):
 def test_the_report_depends_on_all_results_that_it_does_not_draw_itself():
     drawn = {str(path) for out in PIPELINE["report"]["outs"] for path in out}
     results = {f"reports/{path.name}" for path in (COMMITTED / "reports").iterdir()}
-    assert results - drawn - {"reports/stage_seconds.json"} == deps("report", "reports")
+    assert results - drawn - {"reports/stage_seconds.json"} <= deps("report", "reports")
 
 
 def test_a_stage_that_reads_data_depends_on_it():
