@@ -9,7 +9,7 @@ from tests.simulated_gpus.simulation import HERE, Machine
 
 pytestmark = pytest.mark.slow
 
-TIMED = "test_a_stream_keeps_the_order"  # needs real races, which are not simulated
+TIMED = "test_one_stream_keeps_the_order"  # needs real races, which are not simulated
 MARKED = [str(path) for path in ROOT.glob("tests/*/*/test_*.py") if "mark.gpu" in path.read_text()]
 
 
