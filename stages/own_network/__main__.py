@@ -129,7 +129,7 @@ class Race:
         unable: the reasons of variants that do not work.
     """
 
-    samples: Mapping[str, list[Sample]]
+    samples: dict[str, list[Sample]]
     baselines: list[tuple[FirstSteps, Step]] = field(default_factory=list)
     unable: dict[str, Reason] = field(default_factory=dict)
 
@@ -145,23 +145,24 @@ def race(
         LabError: the file as it is does not work.
     """
     found = Race({name: [] for name in variants})
-    samples = dict(found.samples)
     numbers = until_deadline(len(starts))
     for i in tqdm(numbers, "own network", len(starts), leave=False, disable=None):
         given = (plan, devices, params, params.seed + starts[i])
         with training(AS_IT_IS, *given) as baseline:
             [first] = baseline.ask()
-            for name in balanced_turns(list(samples), 1, starts[i]):
+            for name in balanced_turns(list(found.samples), 1, starts[i]):
                 try:
                     with training(variants[name], *given) as tried:
-                        samples[name].append(alternate(baseline, tried))
+                        found.samples[name].append(alternate(baseline, tried))
                 except UnableError as error:
                     found.unable[name] = Reason(FAILED, str(error))
-                    del samples[name]
+                    del found.samples[name]
             found.baselines.append((first, *baseline.ask(END)))
-        if i == 0 and names.COMPILE in samples:  # the first has built as a reader's script does
+        if (
+            i == 0 and names.COMPILE in found.samples
+        ):  # the first has built as a reader's script does
             preload(["lab.machine.inductor"])
-    return replace(found, samples=samples)
+    return found
 
 
 def measure_all(params: Params, devices: Devices) -> tuple[list[Measurement], Metrics]:

@@ -25,7 +25,6 @@ from torch.utils._pytree import tree_map_only
 
 from lab.core.errors import MachineError, SpaceError
 from lab.machine.devices import Devices
-from lab.machine.fresh_process import silence_stdout
 from lab.nets.step_parts import StepParts
 from lab.parallel.process_group import process_group
 from lab.results.reasons import Reason
@@ -228,17 +227,15 @@ def serve(
     Raises:
         LabError: the file, or a technique, does not work.
     """
-    silence_stdout()
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what the file prints it printed in the trial
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the file prints it printed in the trial
     os.environ |= environment
     device = devices.devices[int(environment.get("RANK", 0))]
     torch.set_num_threads(devices.threads)
     group = process_group(devices, device, TIMEOUT_S) if environment else nullcontext()
     before = peak_mib(device)
-    with one_line(plan.path, "a step"):
-        network = load(plan.path)
+    network = load(plan.path)
     try:
         with group:
             training = Training(network, variant, seed, device)
@@ -281,7 +278,8 @@ def turn(training: Training, steps: int) -> float:
     """
     batches, devices = training.batches(), [training.device]
     on_gpu = training.device.type == "cuda"
-    for _ in range(SETTLED if getattr(training.loader, "num_workers", 0) else on_gpu or steps > 1):
+    workers = getattr(training.loader, "num_workers", 0)
+    for _ in range(SETTLED if workers else int(on_gpu or steps > 1)):
         training.step(batches)
     start = read_clock(devices)
     for _ in range(steps):
