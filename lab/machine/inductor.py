@@ -10,10 +10,8 @@ import torch
 
 from lab.machine.devices import missing_for_compile
 
-INDUCTOR = "torch._inductor.compile_fx"
-
 # torch 2.11's CUDA build would count GPUs, which forked processes then cannot use
 if torch.version.cuda is None and not missing_for_compile():
-    importlib.import_module(INDUCTOR)
+    importlib.import_module("torch._inductor.compile_fx")
     with suppress(Exception):  # of a broken compiler, which is reported where it should compile
         importlib.import_module("torch._inductor.cpu_vec_isa").pick_vec_isa()

@@ -17,7 +17,6 @@ from lab.core.params import load
 from lab.core.shared_params import BenchParams
 from lab.machine.compiler_cache import compiler_cache
 from lab.machine.devices import Devices, resolve, usable_cores
-from lab.machine.inductor import INDUCTOR
 from lab.nets.models import lenet_of_layers
 from lab.parallel.workers import parallel_map, thread_pool
 from lab.results.measurements import Measurement, skip
@@ -42,6 +41,7 @@ from stages.bench_compile.measure.params import Params
 from stages.bench_compile.measure.program import measure_program
 
 OF_SCRIPT = ("cases", "threads")  # experiments that need TorchScript
+INDUCTOR = "torch._inductor.compile_fx"
 CALLS = 1000  # as the notes time them
 WARM_UP_CALLS = 3
 QUEUED_CALLS = 50  # in a row; a GPU's queue holds over a thousand kernels
