@@ -148,6 +148,8 @@ def _fork_server() -> None:
                     with suppress(OSError):  # that of this folder
                         os.close(int(descriptor.name))  # it ends when its launcher's end is closed
             exec(words[-1], {})  # noqa: S102  (multiprocessing's own)
+        except Exception:
+            traceback.print_exc()
         finally:
             os._exit(0)
 
