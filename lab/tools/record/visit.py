@@ -66,9 +66,6 @@ def record(
         }
         stages, left = earlier(path, document["hardware"], profile), parts
         document["stages"] = stages
-        if not stages:
-            path.unlink(missing_ok=True)  # a different machine's or profile's
-            shutil.rmtree(kept, ignore_errors=True)
         if left is None:
             left = in_order(document["hardware"]["accelerator"]["count"])
         taken = taken_of(document)
@@ -87,6 +84,7 @@ def record(
                 stages[part.folder] = found
                 finished = True
                 write_json(path, document)
+                prune(kept, stages)
             left = left[1:]
         if not finished:
             raise ParamsError(
@@ -150,6 +148,13 @@ def measure(
         shutil.copy(rows, kept / part.folder)
     summaries = collect(traces, kept / part.folder / "traces")
     return found | ({"traces": summaries} if summaries else {})
+
+
+def prune(kept: Path, stages: Mapping[str, Any]) -> None:
+    """Delete rows and traces of stages that a visit's record lacks: a different machine's."""
+    for rows in [*kept.rglob("*.csv")]:
+        if not isinstance(stages.get(rows.parent.relative_to(kept).as_posix()), Mapping):
+            shutil.rmtree(rows.parent, ignore_errors=True)
 
 
 def _link_data(work: Path) -> bool:

@@ -10,6 +10,7 @@ import time
 import psutil
 import pytest
 
+from lab.core.errors import ParamsError
 from lab.core.files import read_rows
 from lab.tools import references
 from lab.tools.record.parts import VisitPart
@@ -61,6 +62,10 @@ def test_a_visit_keeps_finished_stages_and_the_next_one_does_the_rest(ready, mon
 
     software = second["hardware"]["software"] | {"torch": "1.0"}
     path.write_text(json.dumps(second | {"hardware": second["hardware"] | {"software": software}}))
+    of_another = path.read_text(), files(kept)
+    with pytest.raises(ParamsError, match="no stage has finished"):
+        visit(absent)
+    assert (path.read_text(), files(kept)) == of_another, "nothing has replaced it yet"
     assert list(visit(trains)["stages"]) == ["train/record_83"], "of another machine nothing stays"
     assert files(kept) == {"train/record_83/rows.csv"}
 
