@@ -2,7 +2,7 @@
 
 import io
 import subprocess
-import tarfile
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -71,14 +71,15 @@ def side_of_commit(rev: str) -> Side:
     commit = found.decode().strip()
     if not commit and not _git("rev-parse", "HEAD"):
         raise ParamsError("no commit yet, so nothing to compare with; `git add -A && git commit`")
-    archive = commit and _git("archive", commit, "--", PARAMS_FILE.as_posix(), REPORTS.as_posix())
+    paths = (PARAMS_FILE.as_posix(), REPORTS.as_posix())
+    archive = commit and _git("archive", "--format=zip", commit, "--", *paths)
     if not archive:
         raise ParamsError(
             f"{rev}: no commit with {PARAMS_FILE} and {REPORTS}/; name one of this repository"
         )
     with TemporaryDirectory() as folder:
-        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-            tar.extractall(folder, filter="data")
+        with zipfile.ZipFile(io.BytesIO(archive)) as files:
+            files.extractall(folder)
         try:
             return side_in(Path(folder))
         except DataError as error:

@@ -1,8 +1,8 @@
 """One file to carry, made by pip from made-up packages."""
 
 import shutil
+import subprocess
 import sys
-import tarfile
 import zipfile
 from pathlib import Path
 
@@ -57,8 +57,8 @@ def ready(project, monkeypatch):
 
 def test_the_file_holds_code_data_and_packages_for_the_other_python(ready):
     pack("3.12")
-    with tarfile.open(TARGET) as archive:
-        archive.extractall(ready / "there", filter="data")
+    (ready / "there").mkdir()
+    subprocess.run(["tar", "xzf", TARGET, "-C", "there"], check=True)
     there = ready / "there" / "d2l-lab"
     assert files(there / "data") == files(ready / "data")
     assert files(there / "profiles") == files(ready / "profiles")
