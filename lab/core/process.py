@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
@@ -63,8 +64,8 @@ def run(main: Callable[[], None]) -> int:
 
     0, a LabError's own, 8 when out of memory, a GPU's too, 4 when out of open files or a GPU fails,
     or 128 + n after signal n.
-    An error is printed as one line for each mistake; with LAB_DEBUG set it is raised. A stage that
-    DVC started also tells and keeps how long it takes.
+    An error is printed as one line for each mistake, with LAB_DEBUG after its traceback. A stage
+    that DVC started also tells and keeps how long it takes.
     """
     open_standard_streams()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
@@ -94,8 +95,10 @@ def run(main: Callable[[], None]) -> int:
         return BROKEN_PIPE
     except (LabError, MemoryError, KeyboardInterrupt, OSError, RuntimeError) as error:
         explained = _explain(error)
-        if explained is None or os.environ.get("LAB_DEBUG"):
+        if explained is None:
             raise
+        if os.environ.get("LAB_DEBUG"):
+            traceback.print_exc()
         return _failed(*explained)
     return 0
 

@@ -64,10 +64,11 @@ def test_a_bug_keeps_its_traceback(project):
         run(lambda: 1 / 0)
 
 
-def test_lab_debug_shows_the_traceback(project, monkeypatch):
+def test_lab_debug_shows_the_traceback_before_the_error(project, monkeypatch, capsys):
     monkeypatch.setenv("LAB_DEBUG", "1")
-    with pytest.raises(errors.LabError):
-        run(lambda: (_ for _ in ()).throw(errors.DataError("x")))
+    assert run(lambda: (_ for _ in ()).throw(errors.DataError("x"))) == 3
+    first, *_, last = capsys.readouterr().err.splitlines()
+    assert (first, last) == ("Traceback (most recent call last):", "ERROR: x")
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
