@@ -207,7 +207,12 @@ def data() -> Iterator[Check]:
     datasets.read_fashion_mnist("t10k")
     datasets.read_airfoil()
     if synthetic := [name for name, origin in source.items() if origin == "synthetic"]:
-        text = f"synthetic look-alikes in place of {' and '.join(synthetic)}"
+        published = {"fashion_mnist": sources.FASHION_FILES, "airfoil": (sources.AIRFOIL,)}
+        to_bring = [
+            f"{', '.join(file.name for file in files)} to {files[0].path.parent}/"
+            for files in map(published.__getitem__, synthetic)
+        ]
+        text = f"synthetic look-alikes of {' and '.join(synthetic)}; bring {', '.join(to_bring)}"
         yield Check("warn", text, "invoke remeasure --stage fetch")
     else:
         yield Check("ok", "Fashion-MNIST and the airfoil table are here")
