@@ -17,5 +17,4 @@ MISLEADING = (
     # git would work in another repository: a hook of it exports them
     *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"),
 )
-for _name in MISLEADING:
-    os.environ.pop(_name, None)
+DROPPED = [name for name in MISLEADING if os.environ.pop(name, None) is not None]

@@ -23,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from lab import DROPPED
 from lab.core.errors import LabError, MachineError
 
 PYTHONS = ((3, 11), (3, 14))  # the oldest and the newest
@@ -122,12 +123,15 @@ def params() -> Iterator[Check]:
 
 
 def merge() -> Iterator[Check]:
-    """Check that no merge is left half done."""
+    """Check that no merge is left half done, and that git works in this repository."""
+    if git := " ".join(name for name in DROPPED if name.startswith("GIT_")):
+        yield Check("warn", f"git works in a different repository by {git}", f"unset {git}")
     command = ["git", "diff", "--name-only", "--diff-filter=U"]
     found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split("\n")
     if files := [name for name in found if name]:
         text = (
-            f"a merge left both sides in {files[0]}, one of {len(files)}: keep one side of results"
+            f"a merge left both sides in {files[0]}, one of {len(files)}; --ours is HEAD's, and"
+            " --theirs yours in a rebase or after `git stash pop`"
         )
         fix = "git checkout --ours dvc.lock reports && git add dvc.lock reports"
         yield Check("FAIL", text, fix)

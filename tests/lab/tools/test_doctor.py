@@ -143,6 +143,13 @@ def test_each_state_is_named_and_fixed(installed, name):
         assert wrong(check) == []
 
 
+def test_git_variables_that_lead_elsewhere_are_named(installed):
+    """The lab ignores them, but the printed remedies are git commands for the same shell."""
+    program = "from lab.tools import doctor; print([check.fix for check in doctor.merge()])"
+    ended = python("-c", program, GIT_DIR="/nowhere", OMP_PLACES="cores")
+    assert (ended.stdout, ended.stderr) == ("['unset GIT_DIR']\n", "")
+
+
 CONFIG = Path(".dvc/config.local")
 DVC_STATES = {
     # setup, level, words of the line, fix
