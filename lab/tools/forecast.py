@@ -5,6 +5,7 @@ committed run, scaled to this machine (lab/core/stage_times.py).
 """
 
 import json
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +17,7 @@ from dvc.exceptions import DvcException
 from dvc.repo import Repo
 from dvc.repo.reproduce import plan_repro
 
-from lab.core.errors import LabError, MachineError, ParamsError, instead_of
+from lab.core.errors import LabError, MachineError, ParamsError, SpaceError, instead_of
 from lab.core.files import HARDWARE_FILE, read_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.stage_times import (
@@ -56,6 +57,7 @@ def foretell(targets: Sequence[str], force: bool) -> Plan | None:
         ParamsError: params.yaml has mistakes, or there is no such stage or run. DVC would delete
             a stage's results before the stage could say so.
         MachineError: torch does not say what machine this is.
+        SpaceError: DVC's databases cannot be written.
     """
     check_params()
     try:
@@ -64,10 +66,15 @@ def foretell(targets: Sequence[str], force: bool) -> Plan | None:
                 check_target(target, [stage.addressing for stage in repo.index.stages])
             names = will_run(repo, targets, force)
             is_whole = {*planned(repo, {"probe"}, downstream=True)} <= {*names}
+    except sqlite3.Error as error:
+        raise SpaceError(
+            f"DVC's databases, in /var/tmp/dvc: {error}; free space there, `ulimit -f unlimited`,"
+            " or `export DVC_SITE_CACHE_DIR=FOLDER`"
+        ) from None
     except (DvcException, OSError) as error:
         print(f"ERROR: {error}", file=sys.stderr)
         return None
-    if names == ["probe"]:
+    if {*names} <= {"probe"}:
         print("# nothing to measure again", flush=True)
         return Plan(names, False)
     write_times(OWN, replace(read_times(OWN), work_s=seconds_of_work()))

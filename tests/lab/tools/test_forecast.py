@@ -12,7 +12,7 @@ from lab.core.stage_times import COMMITTED, OWN, Times, read_times, remember, wr
 from lab.tools import forecast
 from lab.tools.forecast import check_target, keep_as_committed
 from lab.tools.profiles import merge
-from tests.helpers import ROOT, committed_params, edit_params, files
+from tests.helpers import ROOT, committed_params, edit_params, files, python
 
 MACHINE = "reports/hardware.json"
 PIPELINE = """\
@@ -161,3 +161,17 @@ def test_a_folder_that_dvc_cannot_write_to_is_a_one_line_error(checkout, capsys)
     assert forecast.foretell(["probe"], force=False) is None
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("ERROR: ") and ".dvc/tmp" in line
+
+
+def test_a_database_of_dvc_that_cannot_grow_is_a_one_line_error(checkout):
+    program = """
+import resource, sys
+from lab.core.process import run
+from lab.tools import forecast
+resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+sys.exit(run(lambda: forecast.foretell(["probe"], force=False)))
+"""
+    ended = python("-c", program, DVC_SITE_CACHE_DIR=str(checkout / "site"))
+    assert ended.returncode == 8
+    [line] = ended.stderr.splitlines()
+    assert line.startswith("ERROR: DVC's databases") and "DVC_SITE_CACHE_DIR" in line
