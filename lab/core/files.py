@@ -87,8 +87,8 @@ def _read(path: Path, fix: str) -> str:
         raise DataError(f"{path}: damaged ({reason}); {fix}") from None
     if MERGE_MARK.search(text):
         raise DataError(
-            f"{path}: {MERGED}; `git checkout --ours {REPORTS}` keeps your results, --theirs the"
-            " other side's"
+            f"{path}: {MERGED}; `git checkout --ours {REPORTS}` keeps HEAD's results, --theirs the"
+            " other side's, which are yours in a rebase or after `git stash pop`"
         )
     return text
 
