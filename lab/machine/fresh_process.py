@@ -147,7 +147,9 @@ def _fork_server() -> None:
                 if int(descriptor.name) not in (0, 1, 2, *descriptors):
                     with suppress(OSError):  # that of this folder
                         os.close(int(descriptor.name))  # it ends when its launcher's end is closed
-            exec(words[-1], {})  # noqa: S102  (multiprocessing's own)
+            program = words.index("-c") + 1  # Python 3.14 adds the launcher's arguments
+            sys.argv = ["-c", *words[program + 1 :]]
+            exec(words[program], {})  # noqa: S102  (multiprocessing's own)
         except Exception:
             traceback.print_exc()
         finally:
