@@ -18,3 +18,9 @@ MISLEADING = (
     *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"),
 )
 DROPPED = [name for name in MISLEADING if os.environ.pop(name, None) is not None]
+
+for _number in range(3):  # one that is closed (`>&-`) would be taken by a library, such as libffi
+    try:
+        os.fstat(_number)
+    except OSError:
+        os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
