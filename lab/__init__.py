@@ -19,7 +19,9 @@ MISLEADING = (
 )
 DROPPED = [name for name in MISLEADING if os.environ.pop(name, None) is not None]
 
-for _number in range(3):  # one that is closed (`>&-`) would be taken by a library, such as libffi
+# a standard stream that is closed (`>&-`): the next file, such as one of libffi's, would take its
+# number, and child processes would have none
+for _number in range(3):
     try:
         os.fstat(_number)
     except OSError:

@@ -130,15 +130,13 @@ def _tell_answer(stage: str) -> None:
 
 
 def open_standard_streams() -> None:
-    """Open /dev/null for each standard stream that was closed when this process started (`>&-`).
+    """Make a stream of each standard one that was closed when this process started (`>&-`).
 
-    Otherwise Python has None there, and so do DVC and all child processes.
+    Python has None there, and so would DVC. Its number is /dev/null since lab/__init__.py.
     """
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):  # in order of numbers
+    for number, (name, mode) in enumerate({"stdin": "r", "stdout": "w", "stderr": "w"}.items()):
         if getattr(sys, name) is None:
-            stream = Path(os.devnull).open(mode)  # noqa: SIM115  (it stays open)
-            os.set_inheritable(stream.fileno(), True)
-            setattr(sys, name, stream)
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
 
 
 def _importable(main: Callable[[], None]) -> Callable[[], None]:
