@@ -214,7 +214,7 @@ def data() -> Iterator[Check]:
         published = {"fashion_mnist": sources.FASHION_FILES, "airfoil": (sources.AIRFOIL,)}
         to_bring = [
             f"{', '.join(file.name for file in files)} to {files[0].path.parent}/"
-            for files in map(published.__getitem__, synthetic)
+            for files in (published[name] for name in synthetic)
         ]
         text = f"synthetic look-alikes of {' and '.join(synthetic)}; bring {', '.join(to_bring)}"
         yield Check("warn", text, "invoke remeasure --stage fetch")

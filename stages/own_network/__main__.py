@@ -158,9 +158,8 @@ def race(
                     found.unable[name] = Reason(FAILED, str(error))
                     del found.samples[name]
             found.baselines.append((first, *baseline.ask(END)))
-        if (
-            i == 0 and names.COMPILE in found.samples
-        ):  # the first has built as a reader's script does
+        # the first has built as a reader's script does
+        if i == 0 and names.COMPILE in found.samples:
             preload(["lab.machine.inductor"])
     return found
 

@@ -76,7 +76,9 @@ def test_no_gain_is_one_that_the_noise_control_has_as_well():
         ((9.85, 9.85, 9.85, 9.85), False),  # less than two percent
     ],
 )
-def test_a_technique_promises_a_gain_if_the_control_was_never_as_fast(own, promising):
+def test_a_technique_promises_a_gain_if_it_gains_each_time_and_typically_more_than_the_control(
+    own, promising
+):
     control = (9.59, 10.0, 10.4, 10.1) if min(own) < 9.7 else (10.0,) * 4
     ms = {
         (ALONE, BASELINE): 10.0,
@@ -215,7 +217,7 @@ WRONG: dict[str, tuple[str, type[LabError], str]] = {  # what is added, the erro
     "refused": (
         "make_net = lambda: nn.Linear(3, 2)",
         ParamsError,
-        "mine.py: net(inputs): RuntimeError: ",
+        "mine.py: net(inputs): RuntimeError: mat1 and mat2 shapes cannot be multiplied (64x4",
     ),
     "own error": (
         "class Net(nn.Linear):\n  def forward(self, X):\n    return X.none\n"
@@ -278,7 +280,7 @@ def test_what_is_wrong_with_a_file_is_one_line(wrong, tmp_path):
     file.write_text(NET.lstrip("\n") + f"\n{added}\n")
     with pytest.raises(kind) as caught:
         call_in_subprocess("mine.py", trial, CPU, Plan(file), 1, 0)
-    said = str(caught.value)
+    said = str(caught.value).replace("RuntimeError: addmm: ", "RuntimeError: ")  # torch 2.15's
     assert words in said and "\n" not in said
     assert type(caught.value) is kind
 
